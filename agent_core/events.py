@@ -1,0 +1,109 @@
+"""What a run tells while it goes on. Every run ends with exactly one :class:`RunEnded`."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one or more model calls, as the provider counted them.
+
+    Args:
+        input_tokens: Prompt tokens, cached ones included.
+        output_tokens: Generated tokens.
+        cached_tokens: The part of the prompt that the provider served from its cache.
+        context_tokens: Prompt plus output of the latest call: what the thread now fills.
+    """
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    context_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """A piece of answer text.
+
+    Args:
+        message_id: Groups pieces. A new id starts over: what came under the old id was either
+            said before a tool call or belongs to a try that failed.
+        text: The piece.
+    """
+
+    message_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStarted:
+    """The agent called a tool.
+
+    Args:
+        call_id: Tool call id; the same call may be reported twice after a resume.
+        name: Tool name.
+        label: What it does in words for people, such as ``Writing notes.md``.
+    """
+
+    call_id: str
+    name: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFinished:
+    """A tool call ended; ``ok`` is False when it ended in an error the model was told of."""
+
+    call_id: str
+    name: str
+    ok: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PresentedFile:
+    """A file of the thread's outputs that the agent wants people to have.
+
+    Args:
+        path: Virtual path below ``/mnt/user-data/outputs``.
+        name: File name to show.
+    """
+
+    path: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class FilePresented:
+    """The agent presented a file."""
+
+    file: PresentedFile
+
+
+class RunStatus(StrEnum):
+    """How a run ended."""
+
+    DONE = "done"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnded:
+    """The last event.
+
+    Args:
+        status: Done, or failed for good (a cancelled run raises ``CancelledError`` instead).
+        answer: What to say: the final answer, or for a failed run what went wrong and what to
+            do next, in words for people.
+        files: All files presented in this run, in order, each once.
+        usage: All model calls of this run, also those before a resume.
+        error: For the log, when failed; carries no secret.
+    """
+
+    status: RunStatus
+    answer: str
+    files: tuple[PresentedFile, ...]
+    usage: Usage
+    error: str | None = None
+
+
+RunEvent = TextDelta | ToolStarted | ToolFinished | FilePresented | RunEnded

@@ -1,0 +1,1 @@
+"""Time: schedules, zones and what is due. Knows no chat and no agent."""
