@@ -185,7 +185,7 @@ def _passing(wall_times: set[datetime], zone: ZoneInfo, start: datetime, minutes
 
 
 def _settle(wall: datetime, zone: ZoneInfo) -> datetime:
-    """The moment of a wall clock time: a doubled one at its first pass, a skipped one at the end of the gap."""
+    """The moment of a wall clock time: a doubled one at its first pass, a skipped one where the gap ends."""
     moment = wall.replace(tzinfo=zone, fold=0).astimezone(UTC)
     while moment.astimezone(zone).replace(tzinfo=None, fold=0) != wall:
         wall += _MINUTE
