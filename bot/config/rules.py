@@ -1,0 +1,90 @@
+"""Rules that hold between parts of the configuration."""
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+
+from bot.config.channels_file import ChannelsConfig
+from bot.config.config_file import Config
+from bot.config.explain import suggestion
+from bot.config.problems import KeyPath, printable
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A broken rule.
+
+    Args:
+        path: The key concerned, in ``config.yaml``.
+        message: What is wrong.
+    """
+
+    path: KeyPath
+    message: str
+
+
+def broken_rules(
+    config: Config, channels: ChannelsConfig | None, *, models_given: bool, unusable: Collection[str] = ()
+) -> list[Fault]:
+    """What is wrong between the parts.
+
+    Args:
+        config: As read. Parts in ``unusable`` hold their defaults.
+        channels: As read; None when it could not be, and is then not checked against.
+        models_given: True when the file lists models. A task's model is only checked then, since
+            the models otherwise change with the environment.
+        unusable: Top-level keys whose content is faulty by itself; rules about them are left out.
+    """
+    faults: list[Fault] = []
+    if "models" not in unusable:
+        faults += _repeated("models", (model.name for model in config.models))
+        faults += _default_model(config)
+    if "tasks" not in unusable:
+        faults += _repeated("tasks", (task.name for task in config.tasks))
+        if models_given and "models" not in unusable:
+            faults += _task_models(config)
+        faults += _targets(config, channels)
+    return faults
+
+
+def _repeated(section: str, names: Iterable[str]) -> Iterator[Fault]:
+    seen: set[str] = set()
+    for index, name in enumerate(names):
+        if name in seen:
+            yield Fault(
+                (section, index, "name"), f'found "{printable(name)}" a second time, expected another name'
+            )
+        seen.add(name)
+
+
+def _default_model(config: Config) -> Iterator[Fault]:
+    names = [model.name for model in config.models]
+    wanted = config.agent.default_model
+    if wanted is not None and wanted not in names:
+        message = f'found "{printable(wanted)}", which is no model here; {suggestion(wanted, names)}'
+        yield Fault(("agent", "default_model"), message)
+
+
+def _task_models(config: Config) -> Iterator[Fault]:
+    names = [model.name for model in config.models]
+    for index, task in enumerate(config.tasks):
+        if task.model is not None and task.model not in names:
+            message = (
+                f'found "{printable(task.model)}", which is no model here; {suggestion(task.model, names)}'
+            )
+            yield Fault(("tasks", index, "model"), message)
+
+
+def _targets(config: Config, channels: ChannelsConfig | None) -> Iterator[Fault]:
+    for number, task in enumerate(config.tasks):
+        seen: set[object] = set()
+        for index, target in enumerate(task.targets):
+            path: KeyPath = ("tasks", number, "targets", index)
+            if target.address() in seen:
+                yield Fault(path, "the same target a second time")
+            seen.add(target.address())
+            if channels is None:
+                continue
+            accounts = [state.account for state in channels.section(target.channel).states(target.channel)]
+            if target.account not in accounts:
+                message = f'found "{printable(target.account)}", which is no account of {target.channel}'
+                yield Fault((*path, "account"), f"{message}; {suggestion(target.account, accounts)}")

@@ -1,0 +1,148 @@
+"""The ``tasks:`` list: what runs by itself, when, and where its result is posted."""
+
+import difflib
+import re
+import zoneinfo
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Self
+
+from cronsim import CronSim, CronSimError
+from pydantic import AfterValidator, Field, model_validator
+
+from bot.config.channels_file import CHANNEL_NAMES
+from bot.config.explain import suggestion
+from bot.config.problems import printable
+from bot.config.section import Expected, Name, PlatformId, Section, Slug, Text
+from channels.messages import Address
+
+CRON_MACROS = {
+    "@hourly": "0 * * * *",
+    "@daily": "0 0 * * *",
+    "@weekly": "0 0 * * 0",
+    "@monthly": "0 0 1 * *",
+}
+
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+_MAX_INTERVAL_DAYS = 366
+_ACCEPTED_CRON = (
+    f'five fields (minute hour day month weekday), such as "0 8 * * 1-5", or {", ".join(CRON_MACROS)}'
+)
+
+
+def _cron(value: str) -> str:
+    fields = CRON_MACROS.get(value.strip().lower(), value).split()
+    if len(fields) != 5 or len(value) > 200:
+        raise ValueError
+    expression = " ".join(fields)
+    reason = ""
+    try:
+        next(CronSim(expression, datetime(2024, 1, 1, tzinfo=UTC)))
+    except CronSimError as error:
+        reason = f" ({error})"
+    except StopIteration:
+        reason = " (it never comes due)"
+    if reason:
+        raise ValueError(f'found "{printable(value)}"{reason}, expected {_ACCEPTED_CRON}')
+    return expression
+
+
+def _interval(value: str) -> str:
+    match = re.fullmatch(r"([0-9]{1,9})([smhd])", value)
+    if match is None or not 0 < int(match[1]) * _UNITS[match[2]] <= _MAX_INTERVAL_DAYS * 86_400:
+        raise ValueError
+    return value
+
+
+def _zone(value: str) -> str:
+    try:
+        zoneinfo.ZoneInfo(value)
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
+        close = difflib.get_close_matches(value, sorted(zoneinfo.available_timezones()), n=1)
+        hint = f'; did you mean "{close[0]}"?' if close else ""
+        raise ValueError(
+            f'found "{printable(value)}", expected an IANA time zone such as Europe/Berlin{hint}'
+        ) from None
+    return value
+
+
+def _channel(value: str) -> str:
+    if value not in CHANNEL_NAMES:
+        raise ValueError(
+            f'found "{printable(value)}", which is no channel; {suggestion(value, CHANNEL_NAMES)}'
+        )
+    return value
+
+
+Cron = Annotated[str, AfterValidator(_cron), Expected(_ACCEPTED_CRON)]
+Interval = Annotated[
+    str, AfterValidator(_interval), Expected("a whole number with s, m, h or d, such as 30m, at most 366d")
+]
+Zone = Annotated[str, AfterValidator(_zone), Expected("an IANA time zone such as Europe/Berlin")]
+
+
+class Schedule(Section):
+    """When a task runs: exactly one of the two.
+
+    Args:
+        cron: Five fields with standard weekday numbers (0 and 7 are Sunday). Macros such as
+            ``@daily`` are replaced by their fields.
+        every: A whole number with a unit, as ``90s``, ``30m``, ``2h`` or ``1d``.
+    """
+
+    cron: Cron | None = None
+    every: Interval | None = None
+
+    @model_validator(mode="after")
+    def _exactly_one(self) -> Self:
+        if (self.cron is None) == (self.every is None):
+            raise ValueError("expected exactly one of cron and every")
+        return self
+
+    @property
+    def interval(self) -> timedelta | None:
+        """``every`` as a duration."""
+        return (
+            None if self.every is None else timedelta(seconds=int(self.every[:-1]) * _UNITS[self.every[-1]])
+        )
+
+
+class Target(Section):
+    """A chat that a task's result is posted to.
+
+    Args:
+        channel: Name of the channel.
+        account: Which of the channel's accounts.
+        chat: The platform's own id of the chat.
+        thread: The platform's own id of a thread or topic in it.
+    """
+
+    channel: Annotated[str, AfterValidator(_channel), Expected(f"one of {', '.join(CHANNEL_NAMES)}")]
+    account: Name = "main"
+    chat: PlatformId
+    thread: PlatformId | None = None
+
+    def address(self) -> Address:
+        """The same for the channels."""
+        return Address(self.channel, self.account, self.chat, self.thread)
+
+
+class TaskConfig(Section):
+    """Work on a schedule.
+
+    Args:
+        name: Unique among the tasks of the file.
+        schedule: When.
+        zone: IANA time zone in which a cron schedule is meant.
+        prompt: What the agent is asked.
+        targets: Where the result goes.
+        model: Name of the model; None for the default one.
+        enabled: False keeps it from running by itself.
+    """
+
+    name: Slug
+    schedule: Schedule
+    zone: Zone = "UTC"
+    prompt: Text
+    targets: Annotated[tuple[Target, ...], Field(min_length=1), Expected("a list of one or more targets")]
+    model: Name | None = None
+    enabled: bool = True
