@@ -1,0 +1,45 @@
+"""The lead agent: one model, its tools and its middlewares, as a LangGraph graph."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from langchain.agents import create_agent
+from langchain.agents.middleware import AgentMiddleware
+from langchain_core.language_models import BaseChatModel
+from langchain_core.tools import BaseTool
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.graph.state import CompiledStateGraph
+
+from agent_core.context import RunContext
+
+LeadAgent = CompiledStateGraph[Any, RunContext, Any, Any]
+
+MODEL_NODE = "model"
+TOOLS_NODE = "tools"
+
+
+def make_lead_agent(
+    model: BaseChatModel,
+    tools: Sequence[BaseTool],
+    middleware: Sequence[AgentMiddleware[Any, Any, Any]],
+    checkpointer: BaseCheckpointSaver[Any],
+    system_prompt: str,
+) -> LeadAgent:
+    """Build the graph. It takes some 20 ms, so build one per model and keep it.
+
+    Args:
+        model: The chat model.
+        tools: In the order the model sees them; keep it, providers cache by it.
+        middleware: Outermost first, from ``middlewares/chain.py``.
+        checkpointer: Where the state is kept.
+        system_prompt: The same text for every thread.
+    """
+    return create_agent(
+        model,
+        list(tools),
+        system_prompt=system_prompt,
+        middleware=list(middleware),
+        context_schema=RunContext,
+        checkpointer=checkpointer,
+        name="lead",
+    )

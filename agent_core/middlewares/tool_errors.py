@@ -1,0 +1,69 @@
+"""Turns a tool's exception into an answer the model can act on."""
+
+import logging
+import re
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from langchain.agents.middleware import AgentMiddleware
+from langchain.agents.middleware.types import ToolCallRequest
+from langchain_core.messages import ToolMessage
+from langchain_core.tools import ToolException
+from langgraph.errors import GraphBubbleUp
+from langgraph.types import Command
+from pydantic import ValidationError
+
+from agent_core.text import one_line
+
+_log = logging.getLogger(__name__)
+
+_TEXT_LENGTH = 500
+# Absolute paths of this machine; the virtual ones below /mnt are the model's own.
+_REAL_PATH = re.compile(r"(?<![\w./:])/(?!mnt/(?:user-data|skills)\b)(?:[\w.@+-]+/)+[\w.@+-]*")
+
+
+class ToolErrorMiddleware(AgentMiddleware[Any, Any, Any]):
+    """Lets a run go on when a tool fails.
+
+    LangChain's own class leaves the text to the caller and skips what pydantic refuses; this one
+    decides it once for all tools.
+    """
+
+    async def awrap_tool_call(
+        self,
+        request: ToolCallRequest,
+        handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]],
+    ) -> ToolMessage | Command[Any]:
+        """Call the tool; answer for it if it raises."""
+        call = request.tool_call
+        try:
+            return await handler(request)
+        except GraphBubbleUp:
+            # LangGraph's own signals (interrupts, commands to a parent) are no failures.
+            raise
+        except Exception as error:  # noqa: BLE001 - the border around tools of any origin
+            expected = isinstance(error, ToolException | ValidationError)
+            if not expected:
+                _log.warning("tool %s raised", call["name"], exc_info=error)
+            return ToolMessage(
+                error_text(call["name"], error), tool_call_id=call["id"], name=call["name"], status="error"
+            )
+
+
+def error_text(tool: str, error: Exception) -> str:
+    """Say what went wrong in words for the model, without real paths or stack. Pure."""
+    match error:
+        case ToolException():
+            # Raised on purpose, for the model to read.
+            return _REAL_PATH.sub("(path)", str(error))[: _TEXT_LENGTH * 4] or f"{tool} failed"
+        case ValidationError():
+            problems = "; ".join(
+                f"{'.'.join(str(part) for part in problem['loc'])}: {problem['msg']}"
+                for problem in error.errors(include_url=False, include_context=False, include_input=False)
+            )
+            return f"{tool}: the arguments do not fit: {one_line(problems, _TEXT_LENGTH)}"
+        case TimeoutError():
+            return f"{tool} took too long and was stopped"
+        case _:
+            # The text of an unforeseen exception may hold anything, so only its kind is told.
+            return f"{tool} failed ({type(error).__name__})"

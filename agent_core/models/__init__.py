@@ -1,0 +1,1 @@
+"""Which chat models there are, and how each is built."""

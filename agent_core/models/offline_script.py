@@ -1,0 +1,202 @@
+"""What the stand-in model says: fixed rules on the messages. Pure."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+
+from agent_core.models.offline_digest import Digest, parse_feed, short_list, to_markdown
+from agent_core.paths import OUTPUTS, UPLOADS
+from agent_core.text import one_line
+
+STAND_IN = (
+    "I am a stand-in without a language model behind me. To connect a real one, set OPENAI_API_KEY "
+    "(and OPENAI_BASE_URL or OPENAI_MODEL, if you like), or fill in `models:` in config.yaml, and "
+    "start again."
+)
+ABILITIES = (
+    "Until then I can do three things: write a file (“write a file notes.txt with …”), read "
+    "one (“read the file notes.txt”), and make a digest of feeds (“digest https://…”)."
+)
+
+_CONTEXT = re.compile(r"<context>.*?</context>", re.DOTALL)
+_FILE = r"[`'\"]?(?P<name>[\w][\w.\-]*\.\w{1,8})[`'\"]?"
+_WRITE = re.compile(
+    rf"\b(?:write|create|save|make)\b.{{0,40}}?\b(?:file|note)\b(?:\s+(?:called|named))?\s+{_FILE}"
+    r"\s*(?:(?:with|containing|saying|that says)\b(?:\s+the\s+text\b)?\s*:?|:)\s*(?P<text>.+)",
+    re.IGNORECASE | re.DOTALL,
+)
+_NOTE = re.compile(
+    r"\b(?:write|create|save|make|take)\b(?:\s+(?:me|down))?\s+(?:a|the)\s+note\b"
+    r"\s*(?:(?:with|containing|saying|that says|that)\b\s*:?|:)\s*(?P<text>.+)",
+    re.IGNORECASE | re.DOTALL,
+)
+_READ = re.compile(
+    rf"\b(?:read|show|open|summari[sz]e)\b.{{0,40}}?\b(?:file|note)\b\s+{_FILE}", re.IGNORECASE
+)
+_UPLOADED = re.compile(rf"{re.escape(UPLOADS)}/\S+")
+_URL = re.compile(r"(?:https?://|file:)[^\s<>\"'`)\]]+")
+_QUOTED_LINES = 10
+_ECHO_LENGTH = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A tool call the stand-in wants to make."""
+
+    id: str
+    name: str
+    arguments: Mapping[str, object]
+
+    def arguments_json(self) -> str:
+        """Give the arguments as JSON text, as models send them."""
+        return json.dumps(dict(self.arguments), ensure_ascii=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What the stand-in answers: text, or tool calls."""
+
+    text: str = ""
+    calls: tuple[Call, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """What was asked last, and what has been done about it so far."""
+
+    number: int
+    asked: str
+    uploads: tuple[str, ...]
+    first: bool
+    calls: tuple[Call, ...]
+    results: Mapping[str, ToolMessage]
+
+    def done(self, tool: str) -> list[tuple[Call, ToolMessage]]:
+        """Give the calls of one tool that have a result."""
+        return [(c, self.results[c.id]) for c in self.calls if c.name == tool and c.id in self.results]
+
+    def call(self, tool: str, index: int = 0, **arguments: object) -> Call:
+        """Make a call whose id is the same every time the same turn comes to it."""
+        return Call(f"call_{self.number}_{tool}_{index}", tool, arguments)
+
+
+def reply(messages: Sequence[BaseMessage], tools: frozenset[str]) -> Reply:
+    """Decide what to answer.
+
+    Args:
+        messages: The conversation so far.
+        tools: Names of the tools that may be called.
+    """
+    turn = _read_turn(messages)
+    answer = _act(turn, tools)
+    if turn.first and not answer.calls:
+        return Reply(f"{answer.text}\n\n{STAND_IN} {ABILITIES}")
+    return answer
+
+
+def _read_turn(messages: Sequence[BaseMessage]) -> _Turn:
+    start = max((i for i, m in enumerate(messages) if isinstance(m, HumanMessage)), default=None)
+    if start is None:
+        return _Turn(0, "", (), True, (), {})
+    before, after = messages[:start], messages[start + 1 :]
+    full = messages[start].text
+    return _Turn(
+        number=sum(isinstance(m, HumanMessage) for m in before),
+        asked=_CONTEXT.sub("", full).strip(),
+        uploads=tuple(_UPLOADED.findall(full)),
+        first=not any(isinstance(m, AIMessage) for m in before),
+        calls=tuple(
+            Call(call["id"] or "", call["name"], call["args"])
+            for message in after
+            if isinstance(message, AIMessage)
+            for call in message.tool_calls
+        ),
+        results={m.tool_call_id: m for m in after if isinstance(m, ToolMessage)},
+    )
+
+
+def _act(turn: _Turn, tools: frozenset[str]) -> Reply:
+    urls = tuple(dict.fromkeys(url.rstrip(".,;:!?") for url in _URL.findall(turn.asked)))
+    if re.search(r"\bdigest\b", turn.asked, re.IGNORECASE) and urls:
+        return _digest(turn, urls, tools)
+    if found := _WRITE.search(turn.asked):
+        return _write(turn, found["name"], found["text"].strip(), tools)
+    if found := _NOTE.search(turn.asked):
+        return _write(turn, "note.txt", found["text"].strip(), tools)
+    if found := _READ.search(turn.asked):
+        paths = [path for path in turn.uploads if path.endswith(f"/{found['name']}")]
+        return _read(turn, paths[0] if paths else f"{OUTPUTS}/{found['name']}", tools)
+    if turn.uploads:
+        return _read(turn, turn.uploads[0], tools)
+    return Reply(_echo(turn.asked))
+
+
+def _echo(asked: str) -> str:
+    if not asked:
+        return "I got a message without text."
+    return f"I read: “{one_line(asked, _ECHO_LENGTH)}”"
+
+
+def _missing(needed: Sequence[str], tools: frozenset[str]) -> str | None:
+    missing = [tool for tool in needed if tool not in tools]
+    return f"I cannot do that here: the tool {missing[0]} is not available." if missing else None
+
+
+def _failed(what: str, result: ToolMessage) -> Reply:
+    return Reply(f"{what} did not work: {one_line(result.text, 300)}")
+
+
+def _write(turn: _Turn, name: str, text: str, tools: frozenset[str], said: str | None = None) -> Reply:
+    path = f"{OUTPUTS}/{name}"
+    if not (written := turn.done("write_file")):
+        if problem := _missing(("write_file", "present_files"), tools):
+            return Reply(problem)
+        return Reply(calls=(turn.call("write_file", path=path, content=text),))
+    if written[-1][1].status == "error":
+        return _failed(f"Writing {name}", written[-1][1])
+    if not (presented := turn.done("present_files")):
+        if problem := _missing(("present_files",), tools):
+            return Reply(problem)
+        return Reply(calls=(turn.call("present_files", paths=[path]),))
+    if presented[-1][1].status == "error":
+        return _failed(f"Sharing {name}", presented[-1][1])
+    return Reply(said or f"I wrote {name}; here it is.")
+
+
+def _digest(turn: _Turn, urls: Sequence[str], tools: frozenset[str]) -> Reply:
+    read = turn.done("read_feed")
+    if not read:
+        if problem := _missing(("read_feed", "write_file", "present_files"), tools):
+            return Reply(problem)
+        return Reply(calls=tuple(turn.call("read_feed", i, url=url) for i, url in enumerate(urls)))
+    feeds = []
+    problems = []
+    for call, result in read:
+        url = str(call.arguments.get("url", ""))
+        feed = None if result.status == "error" else parse_feed(url, result.text)
+        if feed is None:
+            problems.append(f"{url}: {one_line(result.text, 200) or 'nothing came'}")
+        else:
+            feeds.append(feed)
+    digest = Digest(tuple(feeds), tuple(problems))
+    if not feeds:
+        return Reply("I could not read any of the feeds:\n\n" + "\n".join(f"- {p}" for p in problems))
+    return _write(turn, "digest.md", to_markdown(digest), tools, short_list(digest))
+
+
+def _read(turn: _Turn, path: str, tools: frozenset[str]) -> Reply:
+    name = path.rpartition("/")[2]
+    if not (read := turn.done("read_file")):
+        if problem := _missing(("read_file",), tools):
+            return Reply(problem)
+        return Reply(calls=(turn.call("read_file", path=path),))
+    result = read[-1][1]
+    if result.status == "error":
+        return _failed(f"Reading {name}", result)
+    lines = result.text.splitlines()
+    quoted = "\n".join(lines[:_QUOTED_LINES])
+    rest = f"\n\n… and {len(lines) - _QUOTED_LINES} more lines." if len(lines) > _QUOTED_LINES else ""
+    return Reply(f"{name} begins like this:\n\n```\n{quoted.replace('```', '` ` `')}\n```{rest}")
