@@ -1,0 +1,91 @@
+"""Builds a real runtime on a real saver, talking through ChatOpenAI to the emulated model."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from langchain_core.tools import BaseTool
+
+from agent_core.checkpoints import Checkpoints, open_checkpoints
+from agent_core.events import RunEnded, RunEvent
+from agent_core.models.catalog import ModelCatalog
+from agent_core.models.spec import ModelSpec
+from agent_core.paths import ThreadFiles
+from agent_core.runtime import AgentRuntime, AgentSettings, RunRequest, Upload
+from tests.emulators.openai import OpenAIEmulator
+
+CHAT_OPENAI = "langchain_openai:ChatOpenAI"
+
+
+def catalog(emulator: OpenAIEmulator, *, timeout: float = 30.0, **arguments: Any) -> ModelCatalog:
+    """Give a catalog with one model, ``test-model``, at the emulator."""
+    given = {"model": "test-model", "base_url": emulator.base_url, "api_key": emulator.api_key, **arguments}
+    return ModelCatalog([ModelSpec("test-model", CHAT_OPENAI, given)], None, timeout)
+
+
+@dataclass
+class Bench:
+    """A runtime and what it needs.
+
+    Args:
+        runtime: Under test.
+        checkpoints: Its store.
+        home: Directory for the files of threads.
+        pauses: Seconds it wanted to wait between tries; none of them passed.
+    """
+
+    runtime: AgentRuntime
+    checkpoints: Checkpoints
+    home: Path
+    pauses: list[float] = field(default_factory=list)
+
+    def request(
+        self,
+        run_id: str,
+        text: str = "hello",
+        *,
+        thread: str = "thread",
+        guard: Callable[[], None] = lambda: None,
+        uploads: Sequence[Upload] = (),
+        notes: Sequence[str] = (),
+        model: str = "test-model",
+    ) -> RunRequest:
+        """Give a request for a run."""
+        files = ThreadFiles(self.home / thread)
+        return RunRequest(run_id, thread, text, model, files, guard, tuple(uploads), tuple(notes))
+
+    async def run(self, run_id: str, text: str = "hello", **options: Any) -> list[RunEvent]:
+        """Run to the end and give all events."""
+        return [event async for event in self.runtime.run(self.request(run_id, text, **options))]
+
+    async def answer(self, run_id: str, text: str = "hello", **options: Any) -> RunEnded:
+        """Run to the end and give the last event."""
+        last = (await self.run(run_id, text, **options))[-1]
+        assert isinstance(last, RunEnded)
+        return last
+
+
+@asynccontextmanager
+async def bench(
+    emulator: OpenAIEmulator,
+    home: Path,
+    url: str | None = None,
+    *,
+    tools: Sequence[BaseTool] = (),
+    settings: AgentSettings | None = None,
+    models: ModelCatalog | None = None,
+    sleep: Callable[[float], Awaitable[None]] | None = None,
+) -> AsyncIterator[Bench]:
+    """Open a store and build a runtime on it; pauses between tries are noted, not waited for."""
+    pauses: list[float] = []
+
+    async def note(seconds: float) -> None:
+        pauses.append(seconds)
+        await asyncio.sleep(0)
+
+    async with open_checkpoints(url, home / "checkpoints.db") as checkpoints:
+        runtime = AgentRuntime(models or catalog(emulator), checkpoints, tools, settings, sleep=sleep or note)
+        yield Bench(runtime, checkpoints, home / "files", pauses)
