@@ -57,7 +57,7 @@ class SqliteLedger:
     def _last_fire(self, name: str) -> datetime | None:
         with self._connect() as connection:
             (at,) = connection.execute(
-                "SELECT max(at) FROM (SELECT * FROM start UNION ALL SELECT task, at FROM fire) WHERE task = ?",
+                "SELECT max(at) FROM (SELECT * FROM start UNION SELECT task, at FROM fire) WHERE task = ?",
                 (name,),
             ).fetchone()
         return None if at is None else datetime.fromisoformat(at)
