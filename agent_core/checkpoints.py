@@ -21,6 +21,7 @@ from langgraph.checkpoint.base import (
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from agent_core import fence
+from agent_core.pending_writes import PendingWrites
 
 
 class Checkpoints(Protocol):
@@ -36,12 +37,19 @@ class Checkpoints(Protocol):
     async def prune(self, thread_id: str) -> None:
         """Delete all of a thread but its latest checkpoint and what that needs to be resumed."""
 
+    async def settle(self, thread_id: str) -> None:
+        """Wait until nothing is being written for a thread."""
+
     async def delete(self, thread_id: str) -> None:
         """Delete all of a thread."""
 
 
 class FencedSqliteSaver(AsyncSqliteSaver):
     """LangGraph's SQLite saver behind the fence."""
+
+    def __init__(self, connection: aiosqlite.Connection) -> None:
+        super().__init__(connection)
+        self.pending = PendingWrites()
 
     async def aput(
         self,
@@ -52,7 +60,8 @@ class FencedSqliteSaver(AsyncSqliteSaver):
     ) -> RunnableConfig:
         """Ask the fence, then store a checkpoint."""
         fence.check()
-        return await super().aput(config, checkpoint, metadata, new_versions)
+        with self.pending.write(config):
+            return await super().aput(config, checkpoint, metadata, new_versions)
 
     async def aput_writes(
         self,
@@ -63,7 +72,8 @@ class FencedSqliteSaver(AsyncSqliteSaver):
     ) -> None:
         """Ask the fence, then store what a task wrote."""
         fence.check()
-        await super().aput_writes(config, writes, task_id, task_path)
+        with self.pending.write(config):
+            await super().aput_writes(config, writes, task_id, task_path)
 
 
 class SqliteCheckpoints:
@@ -117,6 +127,10 @@ class SqliteCheckpoints:
                 {"thread": thread_id},
             )
             await self._saver.conn.commit()
+
+    async def settle(self, thread_id: str) -> None:
+        """See :class:`Checkpoints`."""
+        await self._saver.pending.settle(thread_id)
 
     async def delete(self, thread_id: str) -> None:
         """See :class:`Checkpoints`."""

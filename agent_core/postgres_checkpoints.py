@@ -19,6 +19,7 @@ from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool
 
 from agent_core import fence
+from agent_core.pending_writes import PendingWrites
 
 _POOL_SIZE = 8
 _SETUP_LOCK = 0x48617274_00000001
@@ -29,6 +30,10 @@ _PRUNE_TRIES = 3
 class FencedPostgresSaver(AsyncPostgresSaver):
     """LangGraph's Postgres saver behind the fence."""
 
+    def __init__(self, pool: AsyncConnectionPool[AsyncConnection[DictRow]]) -> None:
+        super().__init__(pool)
+        self.pending = PendingWrites()
+
     async def aput(
         self,
         config: RunnableConfig,
@@ -38,7 +43,8 @@ class FencedPostgresSaver(AsyncPostgresSaver):
     ) -> RunnableConfig:
         """Ask the fence, then store a checkpoint."""
         fence.check()
-        return await super().aput(config, checkpoint, metadata, new_versions)
+        with self.pending.write(config):
+            return await super().aput(config, checkpoint, metadata, new_versions)
 
     async def aput_writes(
         self,
@@ -49,7 +55,8 @@ class FencedPostgresSaver(AsyncPostgresSaver):
     ) -> None:
         """Ask the fence, then store what a task wrote."""
         fence.check()
-        await super().aput_writes(config, writes, task_id, task_path)
+        with self.pending.write(config):
+            await super().aput_writes(config, writes, task_id, task_path)
 
 
 class PostgresCheckpoints:
@@ -89,6 +96,10 @@ class PostgresCheckpoints:
                     return
             else:
                 return
+
+    async def settle(self, thread_id: str) -> None:
+        """See :class:`~agent_core.checkpoints.Checkpoints`."""
+        await self._saver.pending.settle(thread_id)
 
     async def delete(self, thread_id: str) -> None:
         """See :class:`~agent_core.checkpoints.Checkpoints`."""

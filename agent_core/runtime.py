@@ -137,6 +137,7 @@ class AgentRuntime:
                 yield event
         finally:
             await _in_context(context, events.aclose())
+            await self._checkpoints.settle(request.thread_id)
 
     async def abandon(self, thread_id: str, run_id: str, note: str) -> None:
         """End a run that will not go on, so that the conversation stays whole.

@@ -68,7 +68,7 @@ def classify(error: Exception) -> Verdict | None:
         case ModelRefusalError():
             return Verdict(ModelFault.REFUSED, retryable=False)
         case ModelRateLimitError():
-            if _QUOTA.search(str(error)):
+            if _QUOTA.search(_said(error)):
                 return Verdict(ModelFault.QUOTA, retryable=False)
             return Verdict(ModelFault.RATE_LIMITED, retryable=True, retry_after=_retry_after(error))
         case ModelTimeoutError() | TimeoutError() | httpx.TimeoutException():
@@ -82,7 +82,7 @@ def classify(error: Exception) -> Verdict | None:
         case json.JSONDecodeError():
             return Verdict(ModelFault.SERVER, retryable=True)
         case ModelInvalidRequestError():
-            fault = ModelFault.TOO_LONG if _TOO_LONG.search(str(error)) else ModelFault.INVALID
+            fault = ModelFault.TOO_LONG if _TOO_LONG.search(_said(error)) else ModelFault.INVALID
             return Verdict(fault, retryable=False)
         case ModelError():
             return Verdict(ModelFault.SERVER, retryable=error.is_retryable)
@@ -103,13 +103,19 @@ def _by_status(error: Exception) -> Verdict | None:
         # An error event inside a stream has no status; the SDK's class says where it is from.
         known = type(error).__module__.partition(".")[0] in {"openai", "anthropic"}
         return Verdict(ModelFault.SERVER, retryable=True) if known else None
-    if status == 402:
+    if status == 402 or _QUOTA.search(_said(error)):
         return Verdict(ModelFault.QUOTA, retryable=False)
     if status in {408, 409, 425, 429} or status >= 500:
         fault = ModelFault.RATE_LIMITED if status == 429 else ModelFault.SERVER
         return Verdict(fault, retryable=True, retry_after=_retry_after(error))
-    fault = ModelFault.TOO_LONG if status == 413 or _TOO_LONG.search(str(error)) else ModelFault.INVALID
+    fault = ModelFault.TOO_LONG if status == 413 or _TOO_LONG.search(_said(error)) else ModelFault.INVALID
     return Verdict(fault, retryable=False)
+
+
+def _said(error: Exception) -> str:
+    """Give an error's text with the provider's error code, which the text may lack."""
+    code = getattr(error, "code", None)
+    return f"{error} {code}" if isinstance(code, str) else str(error)
 
 
 def _retry_after(error: Exception) -> float | None:
