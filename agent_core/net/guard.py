@@ -2,6 +2,7 @@
 of the judged addresses, so that a second look-up can never lead elsewhere."""
 
 import asyncio
+import re
 import socket
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from ipaddress import ip_address
@@ -24,6 +25,8 @@ HostPort = tuple[str, int]
 Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
 """Finds the addresses of a name for a port. Raises ``OSError`` when there are none."""
 
+_USER = re.compile(r"//[^/?#]*@")
+
 _SocketOption = tuple[int, int, int] | tuple[int, int, bytes | bytearray] | tuple[int, int, None, int]
 
 
@@ -31,6 +34,11 @@ async def system_resolver(host: str, port: int) -> Sequence[str]:
     """Ask the operating system."""
     found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return [str(sockaddr[0]) for *_, sockaddr in found]
+
+
+def shown_url(url: str) -> str:
+    """A URL for a message: quoted, short, without user, password, query and fragment, which may be secret."""
+    return repr(re.split(r"[?#]", _USER.sub("//", url), maxsplit=1)[0][:100])
 
 
 def check_url(url: str, allow: Collection[HostPort] = ()) -> httpx.URL:
@@ -43,7 +51,7 @@ def check_url(url: str, allow: Collection[HostPort] = ()) -> httpx.URL:
     Raises:
         FetchRefusedError: Not an absolute http or https URL to a port and host that may be reached.
     """
-    shown = repr(url[:100])
+    shown = shown_url(url)
     if len(url) > MAX_URL or any(char.isspace() or not char.isprintable() or char == "\\" for char in url):
         raise FetchRefusedError(f"{shown} is not a usable web address.")
     try:
@@ -54,7 +62,7 @@ def check_url(url: str, allow: Collection[HostPort] = ()) -> httpx.URL:
         raise FetchRefusedError(f"{shown} is not a usable web address.") from error
     if parsed.scheme not in ("http", "https"):
         raise FetchRefusedError(f"{shown} is refused: only http and https addresses can be fetched.")
-    if not host or "%" in host or parsed.userinfo or "@" in parsed.netloc.decode("ascii"):
+    if not host or "%" in host or _USER.search(url):
         raise FetchRefusedError(f"{shown} is refused: it needs a plain host name, without user or password.")
     if port is None:
         port = 443 if parsed.scheme == "https" else 80
@@ -96,7 +104,7 @@ class PublicNetworkBackend(httpcore.AsyncNetworkBackend):
             httpcore.ConnectError: None of the addresses answers.
         """
         failure: Exception = httpcore.ConnectError("no address")
-        for address in await self._judged(host, port):
+        for address in await self.judge(host, port):
             try:
                 return await self._network.connect_tcp(address, port, timeout, local_address, socket_options)
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
@@ -113,7 +121,13 @@ class PublicNetworkBackend(httpcore.AsyncNetworkBackend):
         """Wait between tries."""
         await self._network.sleep(seconds)
 
-    async def _judged(self, host: str, port: int) -> Sequence[str]:
+    async def judge(self, host: str, port: int) -> Sequence[str]:
+        """The addresses to connect to, all of them found fit.
+
+        Raises:
+            FetchRefusedError: At least one address of the host is not public, or the port is not open.
+            FetchFailedError: The host has no address.
+        """
         allowed = (host, port) in self._allow
         if not allowed and port not in OPEN_PORTS:
             raise FetchRefusedError(f"Port {port} is not open for fetching.")

@@ -11,7 +11,14 @@ import httpx
 
 from agent_core.net.body import ACCEPT_ENCODING, BoundedBody, too_large
 from agent_core.net.errors import FetchFailedError, FetchRefusedError
-from agent_core.net.guard import HostPort, PublicNetworkBackend, Resolver, check_url, system_resolver
+from agent_core.net.guard import (
+    HostPort,
+    PublicNetworkBackend,
+    Resolver,
+    check_url,
+    shown_url,
+    system_resolver,
+)
 
 MAX_REDIRECTS = 5
 """How often a page may send us on."""
@@ -94,9 +101,9 @@ class SafeHttp:
             async with asyncio.timeout(timeout):
                 return await self._follow(check_url(url, self._allow), max_bytes, dict(headers or {}))
         except (TimeoutError, httpcore.TimeoutException) as error:
-            raise FetchFailedError(f"{_shown(url)} did not answer in time.") from error
+            raise FetchFailedError(f"{shown_url(url)} did not answer in time.") from error
         except (httpcore.NetworkError, httpcore.ProtocolError) as error:
-            raise FetchFailedError(f"{_shown(url)} could not be fetched: {_reason(error)}.") from error
+            raise FetchFailedError(f"{shown_url(url)} could not be fetched: {_reason(error)}.") from error
 
     async def aclose(self) -> None:
         """Close all connections."""
@@ -167,7 +174,3 @@ def _reason(error: Exception) -> str:
     if isinstance(error, httpcore.ConnectError):
         return "no connection could be made"
     return "the connection broke off or the answer made no sense"
-
-
-def _shown(url: str) -> str:
-    return repr(url[:100])
