@@ -1,0 +1,76 @@
+"""From settings to the agent."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from pydantic import SecretStr
+
+from agent_core.checkpoints import Checkpoints
+from agent_core.models.catalog import ModelCatalog
+from agent_core.models.errors import ModelConfigError
+from agent_core.models.spec import ModelSpec
+from agent_core.net import SafeHttp
+from agent_core.runtime import AgentRuntime, AgentSettings
+from agent_core.tools.feeds import make_read_feed
+from bot.config import Config, ModelConfig, Settings
+from bot.errors import OperatorError
+
+
+def build_catalog(config: Config) -> ModelCatalog:
+    """The configured models, each resolved and built, so that a wrong one is found at start. Blocks.
+
+    Raises:
+        OperatorError: One is wrong.
+    """
+    try:
+        catalog = ModelCatalog(
+            [_spec(model) for model in config.models],
+            config.default_model,
+            config.limits.model_timeout_seconds,
+        )
+        catalog.check()
+    except ModelConfigError as error:
+        raise OperatorError(f"config.yaml: {error}") from None
+    return catalog
+
+
+def _spec(model: ModelConfig) -> ModelSpec:
+    return ModelSpec(
+        name=model.name,
+        use=model.use,
+        arguments={key: _plain(value) for key, value in model.arguments.items()},
+        supports_vision=model.supports_vision,
+        supports_thinking=model.supports_thinking,
+        context_window=model.context_window,
+    )
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, SecretStr):
+        return value.get_secret_value()
+    if isinstance(value, dict):
+        return {key: _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    return value
+
+
+@asynccontextmanager
+async def open_runtime(
+    settings: Settings, catalog: ModelCatalog, checkpoints: Checkpoints
+) -> AsyncIterator[AgentRuntime]:
+    """The agent with its tools."""
+    config = settings.config
+    http = await asyncio.to_thread(SafeHttp)
+    try:
+        read_feed = make_read_feed(http, settings.feed_directories(), settings.directory)
+        agent = AgentSettings(
+            instructions=config.agent.instructions,
+            max_model_calls=config.agent.max_model_calls,
+            model_retries=config.limits.model_retries,
+            model_timeout_seconds=config.limits.model_timeout_seconds,
+        )
+        yield AgentRuntime(catalog, checkpoints, [read_feed], agent)
+    finally:
+        await http.aclose()

@@ -1,0 +1,299 @@
+"""Running the agent on a thread's messages, in order, each closed once."""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+from functools import partial
+
+from agent_core.events import (
+    PresentedFile,
+    RunEnded,
+    RunEvent,
+    RunStatus,
+    TextDelta,
+    ToolFinished,
+    ToolStarted,
+)
+from agent_core.fence import FencedError
+from agent_core.models.catalog import ModelCatalog
+from agent_core.runtime import AgentRuntime, RunRequest
+from bot.clock import Clock, new_id
+from bot.directory import ChannelDirectory
+from bot.engine.answers import answer_drafts
+from bot.engine.fence import Fence, FenceKeeper
+from bot.engine.intake import Fetcher, Intake, dump_intake, load_intake
+from bot.engine.steps import Observer, Step
+from bot.engine.wakes import Wakes
+from bot.home import Home
+from bot.lanes import Lane
+from bot.models import usable_model
+from bot.presenter import presenting
+from bot.store import lanes, runs
+from bot.store.database import Database
+from bot.store.outbox import FileDraft
+from bot.store.runs import Closing, NotYet, Turn
+from bot.store.tables import RunState
+
+log = logging.getLogger(__name__)
+
+RETRY_SECONDS = (1, 5, 15, 60)
+"""How long to wait after the first, second, … attempt that failed."""
+
+STOPPED_NOTE = "(Stopped on request before an answer was finished.)"
+STOPPED_ANSWER = "Stopped."
+
+
+class Ending(StrEnum):
+    """Why a running attempt is cut short."""
+
+    STOP = "stop"
+    DRAIN = "drain"
+
+
+@dataclass(slots=True)
+class _Attempt:
+    task: asyncio.Task[RunEnded]
+    ending: Ending | None = None
+
+    def cut(self, ending: Ending) -> None:
+        if self.ending is None:
+            self.ending = ending
+            self.task.cancel()
+
+
+class ThreadWorker:
+    """Advances threads.
+
+    Args:
+        database: The ledger.
+        runtime: The agent.
+        channels: Where answers go and attachments come from.
+        home: Where files lie.
+        fences: Confirms what this process holds.
+        wakes: How to ask for further work.
+        fetcher: Gets attachments.
+        models: The models there are.
+        attempts: How many before a message is set aside, crashes included.
+        now: The clock.
+        step: Told of each step.
+    """
+
+    def __init__(
+        self,
+        *,
+        database: Database,
+        runtime: AgentRuntime,
+        channels: ChannelDirectory,
+        home: Home,
+        fences: FenceKeeper,
+        wakes: Wakes,
+        fetcher: Fetcher,
+        models: ModelCatalog,
+        attempts: int,
+        now: Clock,
+        step: Observer,
+    ) -> None:
+        self._database = database
+        self._runtime = runtime
+        self._channels = channels
+        self._home = home
+        self._fences = fences
+        self._wakes = wakes
+        self._fetcher = fetcher
+        self._models = models
+        self._attempts = attempts
+        self._now = now
+        self._step = step
+        self._running: dict[str, _Attempt] = {}
+        self._draining = False
+
+    @property
+    def running(self) -> frozenset[str]:
+        """Ids of the runs this process is working on."""
+        return frozenset(self._running)
+
+    def stop(self, run_id: str) -> None:
+        """End a run of this process at once, because someone asked to. Unknown ids are ignored."""
+        attempt = self._running.get(run_id)
+        if attempt is not None:
+            attempt.cut(Ending.STOP)
+
+    async def drain(self, seconds: float) -> None:
+        """Begin nothing new, give running runs some time, then cut them: they resume elsewhere or later."""
+        self._draining = True
+        tasks = [attempt.task for attempt in self._running.values()]
+        if tasks:
+            await asyncio.wait(tasks, timeout=seconds)
+        for attempt in self._running.values():
+            attempt.cut(Ending.DRAIN)
+
+    async def advance(self, lane: Lane) -> None:
+        """Run a thread's open rows in order until none is left. Idempotent; one caller a lane at a time."""
+        epoch = await self._database.run(partial(lanes.take, lane=lane))
+        with self._fences.holding(lane, epoch) as fence:
+            while not self._draining:
+                turn = await self._database.run(
+                    partial(runs.claim, lane=lane, epoch=epoch, new_run_id=new_id(), now=self._now())
+                )
+                if isinstance(turn, NotYet):
+                    self._wakes.at(lane, turn.until)
+                    return
+                if turn is None:
+                    return
+                self._step(Step.CLAIMED)
+                if not await self._take_turn(turn, fence):
+                    return
+
+    async def _take_turn(self, turn: Turn, fence: Fence) -> bool:
+        """Work on a turn; False when it stays open, and with it everything behind it."""
+        if turn.stop_requested:
+            await self._close_stopped(turn, fence)
+            return True
+        if turn.attempt > self._attempts:
+            await self._set_aside(turn, fence, "the process died at each attempt")
+            return True
+        attempt = _Attempt(asyncio.create_task(self._attempt(turn, fence), name=f"run-{turn.run_id}"))
+        self._running[turn.run_id] = attempt
+        try:
+            ended = await attempt.task
+        except asyncio.CancelledError:
+            if attempt.ending is Ending.STOP:
+                await self._close_stopped(turn, fence)
+                return True
+            await self._give_back(turn, fence)
+            if attempt.ending is Ending.DRAIN:
+                return False
+            raise
+        except FencedError:
+            raise
+        except Exception as error:
+            log.exception("run %s failed at attempt %d", turn.run_id, turn.attempt)
+            return await self._after_failure(turn, fence, error)
+        finally:
+            del self._running[turn.run_id]
+        await self._close_ended(turn, fence, ended)
+        return True
+
+    async def _attempt(self, turn: Turn, fence: Fence) -> RunEnded:
+        files = self._home.thread_files(turn.thread_id)
+        await asyncio.to_thread(files.ensure)
+        intake = await self._take_in(turn, fence)
+        request = RunRequest(
+            run_id=turn.run_id,
+            thread_id=turn.thread_id,
+            text=turn.message.text,
+            model=usable_model(self._models, turn.model),
+            files=files,
+            guard=fence.check,
+            uploads=intake.uploads,
+            notes=intake.notes,
+        )
+        shown = [(channel, place) for place in turn.targets if (channel := self._channels.find(place))]
+        ended: RunEnded | None = None
+        async with presenting(shown, turn.run_id, turn.message.message_id) as on_event:
+            async for event in self._runtime.run(request):
+                on_event(event)
+                self._observe(event)
+                if isinstance(event, RunEnded):
+                    ended = event
+        assert ended is not None, "a run ends with RunEnded"
+        return ended
+
+    def _observe(self, event: RunEvent) -> None:
+        match event:
+            case TextDelta():
+                self._step(Step.MODEL)
+            case ToolStarted():
+                self._step(Step.TOOL)
+            case ToolFinished():
+                self._step(Step.TOOL_DONE)
+            case RunEnded():
+                self._step(Step.ENDED)
+
+    async def _take_in(self, turn: Turn, fence: Fence) -> Intake:
+        if turn.intake is not None:
+            return load_intake(turn.intake)
+        if not turn.message.attachments:
+            return Intake()
+        intake = await self._fetcher.fetch(turn, self._home.thread_files(turn.thread_id))
+        body = dump_intake(intake)
+        await self._database.run(
+            partial(runs.remember_intake, lane=fence.lane, epoch=fence.epoch, run_id=turn.run_id, intake=body)
+        )
+        return intake
+
+    async def _close_ended(self, turn: Turn, fence: Fence, ended: RunEnded) -> None:
+        files = await asyncio.to_thread(self._keep_files, turn, ended.files)
+        answer = ended.answer
+        if ended.status is RunStatus.FAILED:
+            answer = f"{answer}\n\n(Reference {turn.run_id[:8]})"
+            log.warning("run %s ended in failure: %s", turn.run_id, ended.error)
+        drafts = answer_drafts(turn, answer, files, self._channels.split)
+        state = RunState.DONE if ended.status is RunStatus.DONE else RunState.FAILED
+        await self._close(turn, fence, Closing(state, answer, drafts, ended.usage, ended.error))
+
+    def _keep_files(self, turn: Turn, presented: Sequence[PresentedFile]) -> list[FileDraft]:
+        files = self._home.thread_files(turn.thread_id)
+        return [
+            self._home.keep_for_sending(turn.run_id, number, files.existing_file(file.path), file.name)
+            for number, file in enumerate(presented)
+        ]
+
+    async def _close_stopped(self, turn: Turn, fence: Fence) -> None:
+        await self._runtime.abandon(turn.thread_id, turn.run_id, STOPPED_NOTE)
+        drafts = answer_drafts(turn, STOPPED_ANSWER, [], self._channels.split)
+        await self._close(turn, fence, Closing(RunState.STOPPED, STOPPED_ANSWER, drafts))
+
+    async def _after_failure(self, turn: Turn, fence: Fence, error: Exception) -> bool:
+        reason = f"{type(error).__name__}: {error}"
+        if turn.attempt >= self._attempts:
+            await self._set_aside(turn, fence, reason)
+            return True
+        wait = RETRY_SECONDS[min(turn.attempt, len(RETRY_SECONDS)) - 1]
+        until = self._now() + timedelta(seconds=wait)
+        await self._database.run(
+            partial(
+                runs.postpone,
+                lane=fence.lane,
+                epoch=fence.epoch,
+                run_id=turn.run_id,
+                error=reason,
+                until=until,
+            )
+        )
+        self._wakes.at(fence.lane, until)
+        return False
+
+    async def _set_aside(self, turn: Turn, fence: Fence, reason: str) -> None:
+        log.error("run %s set aside after %d attempts: %s", turn.run_id, turn.attempt, reason)
+        answer = (
+            f"I could not get this done: I tried {self._attempts} times and something went wrong each time. "
+            f"I have set it aside; please try it in other words, or tell whoever runs me "
+            f"(reference {turn.run_id[:8]})."
+        )
+        try:
+            await self._runtime.abandon(turn.thread_id, turn.run_id, "(Set aside: no attempt succeeded.)")
+        except Exception:
+            log.exception("thread %s could not be repaired", turn.thread_id)
+        drafts = answer_drafts(turn, answer, [], self._channels.split)
+        await self._close(turn, fence, Closing(RunState.SET_ASIDE, answer, drafts, error=reason))
+
+    async def _give_back(self, turn: Turn, fence: Fence) -> None:
+        give_back = partial(runs.give_back, lane=fence.lane, epoch=fence.epoch, run_id=turn.run_id)
+        with suppress(lanes.LostLaneError):
+            await asyncio.shield(self._database.run(give_back))
+
+    async def _close(self, turn: Turn, fence: Fence, closing: Closing) -> None:
+        fence.check()
+        close = partial(
+            runs.close, lane=fence.lane, epoch=fence.epoch, turn=turn, closing=closing, now=self._now()
+        )
+        woken = await self._database.run(close)
+        self._step(Step.CLOSED)
+        for lane in woken:
+            await self._wakes.now(lane)
+        await self._runtime.prune(turn.thread_id)

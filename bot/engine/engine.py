@@ -1,0 +1,144 @@
+"""The engine: serves lanes, sweeps for forgotten ones, and goes away gracefully."""
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from contextlib import ExitStack
+from functools import partial
+from typing import Any
+
+from agent_core.fence import FencedError
+from bot.engine.advance import ThreadWorker
+from bot.engine.control import STOP_TOPIC, ControlWorker
+from bot.engine.delivery import DeliveryWorker
+from bot.engine.dispatcher import Dispatcher
+from bot.engine.fence import FenceKeeper
+from bot.engine.signals import Signals
+from bot.engine.wakes import Wakes
+from bot.lanes import Lane, LaneKind
+from bot.store import lanes, runs
+from bot.store.database import Database, StoreUnavailableError
+
+log = logging.getLogger(__name__)
+
+SWEEP_SECONDS = 30.0
+STOP_POLL_SECONDS = 2.0
+"""A stop reaches the node that runs the run by a signal; should that be lost, by this poll."""
+
+FAILED_LANE_SECONDS = 5
+
+
+class Engine:
+    """Brings dispatcher and workers together.
+
+    Args:
+        database: The ledger.
+        dispatcher: Gets lanes served.
+        signals: Hears other nodes.
+        wakes: Asks for work.
+        fences: Confirms what this process holds.
+        threads: Runs the agent.
+        control: Answers commands.
+        delivery: Sends.
+    """
+
+    def __init__(
+        self,
+        *,
+        database: Database,
+        dispatcher: Dispatcher,
+        signals: Signals,
+        wakes: Wakes,
+        fences: FenceKeeper,
+        threads: ThreadWorker,
+        control: ControlWorker,
+        delivery: DeliveryWorker,
+    ) -> None:
+        self._database = database
+        self._dispatcher = dispatcher
+        self._signals = signals
+        self._wakes = wakes
+        self._fences = fences
+        self._threads = threads
+        self._delivery = delivery
+        self._workers = {
+            LaneKind.THREAD: threads.advance,
+            LaneKind.CONTROL: control.control,
+            LaneKind.CHAT: delivery.deliver,
+        }
+        self._draining = False
+        self._tasks: list[asyncio.Task[None]] = []
+        self._subscriptions = ExitStack()
+
+    async def start(self) -> None:
+        """Begin to serve, with whatever an earlier life left open first."""
+        self._subscriptions.enter_context(self._signals.listening(STOP_TOPIC, self._threads.stop))
+        await self._signals.start()
+        await self._dispatcher.start(self._serve)
+        await self.sweep()
+        for work in (self._fences.run(), self._sweep_forever(), self._poll_stops()):
+            self._own(work)
+
+    def _own(self, work: Coroutine[Any, Any, None]) -> None:
+        self._tasks.append(asyncio.create_task(work))
+
+    async def _serve(self, lane: Lane) -> None:
+        try:
+            await self._workers[lane.kind](lane)
+        except (FencedError, lanes.LostLaneError) as error:
+            log.warning("stopped working in %s: %s", lane.name, error or "it was taken over")
+            await self._wakes.now(lane)
+        except StoreUnavailableError as error:
+            log.error("%s waits for the database: %s", lane.name, error)
+            self._retry(lane)
+        except Exception:
+            log.exception("%s failed", lane.name)
+            self._retry(lane)
+        if self._draining:
+            await self._wakes.now(lane)  # for another node; this one serves no more
+
+    def _retry(self, lane: Lane) -> None:
+        self._wakes.after(lane, FAILED_LANE_SECONDS)
+
+    async def sweep(self) -> None:
+        """Wake every lane that has something open."""
+        for lane in await self._database.run(lanes.open_lanes):
+            await self._wakes.now(lane)
+
+    async def _sweep_forever(self) -> None:
+        while True:
+            await asyncio.sleep(SWEEP_SECONDS)
+            try:
+                await self.sweep()
+            except StoreUnavailableError as error:
+                log.warning("the sweep cannot reach the database: %s", error)
+
+    async def _poll_stops(self) -> None:
+        while True:
+            await asyncio.sleep(STOP_POLL_SECONDS)
+            running = self._threads.running
+            if not running:
+                continue
+            try:
+                for run_id in await self._database.run(partial(runs.stop_requested, run_ids=running)):
+                    self._threads.stop(run_id)
+            except StoreUnavailableError as error:
+                log.warning("cannot look for stop requests: %s", error)
+
+    async def drain(self, seconds: float) -> None:
+        """Begin nothing new and give running work some time; what is left resumes in the next process."""
+        self._draining = True
+        self._delivery.drain()
+        draining = asyncio.create_task(self._threads.drain(seconds))
+        await self._dispatcher.drain()
+        await draining
+
+    async def close(self) -> None:
+        """Stop everything and let go."""
+        await self._dispatcher.close()
+        await self._wakes.close()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._subscriptions.close()
+        await self._signals.close()

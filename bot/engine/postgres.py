@@ -1,0 +1,127 @@
+"""The dispatcher of any number of nodes: lanes as Procrastinate jobs on Postgres.
+
+A wake is a job with the lane's name as its lock (one at a time) and as its queueing lock (no pile-up). Who
+works, and that a dead node's work goes on elsewhere, is Procrastinate's; the fence and the ledger see to it
+that a node which only seemed dead does no harm.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from functools import partial
+
+import procrastinate
+from procrastinate.exceptions import AlreadyEnqueued, ConnectorException, UniqueViolation
+from procrastinate.jobs import DeleteJobCondition, Job, Status
+
+from bot.engine.dispatcher import Handler, Slots
+from bot.lanes import Lane, LaneKind
+
+log = logging.getLogger(__name__)
+
+POLL_SECONDS = 0.5
+"""A job that waited for its lock is not announced when the lock gets free: it is found by this poll."""
+
+HEARTBEAT_SECONDS = 2.0
+STALLED_SECONDS = 6.0
+"""A node silent for this long has lost its lanes. Longer than :data:`bot.engine.fence.STALE_SECONDS`."""
+
+RESTART_SECONDS = 2.0
+"""How long to wait before going on after the database was away."""
+
+
+class PostgresDispatcher:
+    """Serves lanes on whichever node has a free slot.
+
+    Args:
+        conninfo: libpq connection string; LISTEN needs a direct connection, not a transaction pooler.
+        slots: How many lanes of each kind this node serves at once.
+    """
+
+    def __init__(self, conninfo: str, slots: Slots) -> None:
+        connector = procrastinate.PsycopgConnector(conninfo=conninfo, min_size=1, max_size=8)
+        self._app = procrastinate.App(connector=connector)
+        self._slots = slots
+        self._handler: Handler | None = None
+        self._task = self._app.task(name="serve_lane", pass_context=False)(self._serve)
+        self._workers: list[asyncio.Task[None]] = []
+        self._rescuer: asyncio.Task[None] | None = None
+
+    async def start(self, handler: Handler) -> None:
+        """See :class:`~bot.engine.dispatcher.Dispatcher`."""
+        self._handler = handler
+        await self._app.open_async()
+        for kind in self._slots:
+            work = asyncio.create_task(_forever(partial(self._work, kind)), name=f"worker-{kind}")
+            self._workers.append(work)
+        self._rescuer = asyncio.create_task(_forever(self._rescue), name="rescuer")
+
+    async def wake(self, lane: Lane) -> None:
+        """See :class:`~bot.engine.dispatcher.Dispatcher`."""
+        job = self._task.configure(queue=lane.kind.value, lock=lane.name, queueing_lock=lane.name)
+        try:
+            await job.defer_async(lane=lane.name)
+        except AlreadyEnqueued:
+            pass
+        except ConnectorException as error:
+            log.warning("cannot wake %s now, the sweep will: %s", lane.name, error)
+
+    async def _serve(self, lane: str) -> None:
+        assert self._handler is not None
+        await self._handler(Lane.parse(lane))
+
+    async def _work(self, kind: LaneKind) -> None:
+        await self._app.run_worker_async(
+            queues=[kind.value],
+            name=kind.value,
+            concurrency=self._slots[kind],
+            fetch_job_polling_interval=POLL_SECONDS,
+            update_heartbeat_interval=HEARTBEAT_SECONDS,
+            stalled_worker_timeout=STALLED_SECONDS,
+            delete_jobs=DeleteJobCondition.ALWAYS,
+            install_signal_handlers=False,
+        )
+
+    async def _rescue(self) -> None:
+        """Give the jobs of silent nodes to others."""
+        manager = self._app.job_manager
+        while True:
+            await asyncio.sleep(HEARTBEAT_SECONDS)
+            for job in await manager.get_stalled_jobs(seconds_since_heartbeat=STALLED_SECONDS):
+                await self._revive(job)
+
+    async def _revive(self, job: Job) -> None:
+        manager = self._app.job_manager
+        log.warning("taking over %s from a silent node", job.lock)
+        try:
+            await manager.retry_job(job)
+        except UniqueViolation:
+            # Another job for the lane waits already and will do the work; this one only holds the lock.
+            await manager.finish_job(job, Status.FAILED, delete_job=True)
+        except ConnectorException as error:
+            # Its node was alive after all and finished it, or another node was faster.
+            log.info("could not take over %s: %s", job.lock, error)
+
+    async def drain(self) -> None:
+        """See :class:`~bot.engine.dispatcher.Dispatcher`."""
+        for worker in self._workers:
+            worker.cancel()  # Procrastinate's worker then fetches no more and waits for its running jobs.
+
+    async def close(self) -> None:
+        """See :class:`~bot.engine.dispatcher.Dispatcher`."""
+        await self.drain()
+        if self._rescuer is not None:
+            self._rescuer.cancel()
+        tasks = [*self._workers, *([self._rescuer] if self._rescuer else [])]
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._app.close_async()
+
+
+async def _forever(work: Callable[[], Awaitable[None]]) -> None:
+    """Do the work until cancelled, again and again when the database goes away."""
+    while True:
+        try:
+            await work()
+        except Exception as error:  # noqa: BLE001 (a task's boundary: whatever it was, go on)
+            log.warning("the dispatcher lost the database, trying again: %s", error)
+        await asyncio.sleep(RESTART_SECONDS)

@@ -1,0 +1,98 @@
+"""The folder that holds everything Hart keeps on disk."""
+
+import mimetypes
+import os
+import re
+import shutil
+import unicodedata
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from agent_core.paths import ThreadFiles
+from bot.errors import OperatorError
+from bot.store.outbox import FileDraft
+
+MAX_NAME_BYTES = 120
+
+
+class Home:
+    """``HART_HOME``: databases, thread files, staged uploads and files on their way out.
+
+    Args:
+        root: The folder; made when missing, readable by its owner only.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root.resolve()
+        self.ledger = self.root / "ledger.db"
+        self.checkpoints = self.root / "checkpoints.db"
+        self.staging = self.root / "staging"
+        self.server_file = self.root / "server.json"
+        self.log_file = self.root / "hart.log"
+        self._lock = FileLock(self.root / "lock")
+
+    def prepare(self) -> None:
+        """Make the folders and see that they can be written.
+
+        Raises:
+            OperatorError: They cannot.
+        """
+        try:
+            for folder in (self.root, self.staging, self.root / "threads", self.root / "outbox"):
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            probe = self.root / f".probe-{os.getpid()}"
+            probe.write_bytes(b"x" * 4096)
+            probe.unlink()
+        except OSError as error:
+            raise OperatorError(
+                f"HART_HOME {self.root} cannot be written: {error.strerror or error}. "
+                "Free some space, fix its permissions, or set HART_HOME to another folder."
+            ) from error
+
+    def lock(self) -> None:
+        """Make this process the only one that works on this home.
+
+        Raises:
+            OperatorError: Another one does.
+        """
+        try:
+            self._lock.acquire(blocking=False)
+        except Timeout:
+            raise OperatorError(
+                f"Another Hart is working in {self.root}. Stop it first, or set HART_HOME to another folder."
+            ) from None
+
+    def unlock(self) -> None:
+        """Let others work on this home."""
+        self._lock.release()
+
+    def thread_files(self, thread_id: str) -> ThreadFiles:
+        """Where the files of a thread lie."""
+        return ThreadFiles(self.root / "threads" / thread_id)
+
+    def keep_for_sending(self, run_id: str, number: int, source: Path, name: str) -> FileDraft:
+        """Copy a file so that it stays as it is now until it was sent. Blocks; safe to repeat."""
+        target = self.root / "outbox" / run_id / f"{number:02d}-{safe_name(name)}"
+        target.parent.mkdir(mode=0o700, exist_ok=True)
+        unfinished = target.with_name(target.name + ".part")
+        shutil.copyfile(source, unfinished, follow_symlinks=False)
+        unfinished.replace(target)
+        mime = mimetypes.guess_type(name)[0] or "application/octet-stream"
+        return FileDraft(str(target.relative_to(self.root)), name, mime, target.stat().st_size)
+
+    def outgoing(self, relative: str) -> Path:
+        """The file of a delivery."""
+        return self.root / relative
+
+
+def safe_name(name: str) -> str:
+    """A file name that is safe on any disk, still readable, and never empty or hidden."""
+    name = unicodedata.normalize("NFC", name).replace("\\", "/").rsplit("/", 1)[-1]
+    name = "".join("_" if unicodedata.category(char)[0] in "CZ" and char != " " else char for char in name)
+    name = re.sub(r'[<>:"|?*]', "_", name).strip(" .") or "file"
+    stem, dot, suffix = name.rpartition(".")
+    if not dot or len(suffix) > 16:
+        stem, dot, suffix = name, "", ""
+    room = MAX_NAME_BYTES - len((dot + suffix).encode())
+    return stem.encode()[:room].decode(errors="ignore") + dot + suffix

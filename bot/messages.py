@@ -1,0 +1,35 @@
+"""Messages and addresses as the ledger keeps them."""
+
+from collections.abc import Sequence
+
+from pydantic import TypeAdapter
+
+from channels.messages import Address, InboundMessage
+
+_MESSAGE = TypeAdapter(InboundMessage)
+_ADDRESSES = TypeAdapter(tuple[Address, ...])
+
+
+def dump_message(message: InboundMessage) -> str:
+    """A message as JSON."""
+    return _MESSAGE.dump_json(message).decode()
+
+
+def load_message(body: str) -> InboundMessage:
+    """The message of :func:`dump_message`."""
+    return _MESSAGE.validate_json(body)
+
+
+def dump_addresses(addresses: Sequence[Address]) -> str:
+    """Addresses as JSON."""
+    return _ADDRESSES.dump_json(tuple(addresses)).decode()
+
+
+def load_addresses(body: str) -> tuple[Address, ...]:
+    """The addresses of :func:`dump_addresses`."""
+    return _ADDRESSES.validate_json(body)
+
+
+def storable(text: str) -> str:
+    """Text that every database takes: no NUL (Postgres refuses it) and no lone surrogate (UTF-8 does)."""
+    return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode("utf-8")

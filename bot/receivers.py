@@ -1,0 +1,63 @@
+"""Listening on all channels, each on its own."""
+
+import asyncio
+import logging
+from contextlib import suppress
+from functools import partial
+
+from bot.directory import ChannelDirectory
+from bot.roles import Roles
+from channels.channel import Channel, Inbox
+from channels.errors import ChannelRefusedError
+
+log = logging.getLogger(__name__)
+
+RESTART_SECONDS = (1.0, 2.0, 5.0, 15.0, 30.0)
+
+
+class Receivers:
+    """Owns one task per channel, and starts it again when it breaks.
+
+    Args:
+        channels: The channels that are on.
+        inbox: Where what they hear goes.
+        roles: Keeps channels that only one node may listen on to one node.
+    """
+
+    def __init__(self, channels: ChannelDirectory, inbox: Inbox, roles: Roles) -> None:
+        self._channels = channels
+        self._inbox = inbox
+        self._roles = roles
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+
+    def start(self) -> None:
+        """Begin to listen."""
+        for channel in self._channels:
+            name = f"{channel.name}/{channel.account}"
+            self._tasks[name] = asyncio.create_task(self._listen(channel, name), name=f"receive-{name}")
+
+    def broken(self) -> list[str]:
+        """The channels that have stopped listening for good."""
+        return [name for name, task in self._tasks.items() if task.done()]
+
+    async def _listen(self, channel: Channel, name: str) -> None:
+        failures = 0
+        while True:
+            work = partial(channel.receive, self._inbox)
+            try:
+                await (self._roles.run_as(name, work) if channel.exclusive else work())
+            except ChannelRefusedError as error:
+                log.error("%s stopped listening: %s", name, error)
+                return
+            except Exception:
+                log.exception("%s stopped listening, starting it again", name)
+            await asyncio.sleep(RESTART_SECONDS[min(failures, len(RESTART_SECONDS) - 1)])
+            failures += 1
+
+    async def stop(self) -> None:
+        """Stop listening; nothing that was acknowledged is lost."""
+        for task in self._tasks.values():
+            task.cancel()
+        for task in self._tasks.values():
+            with suppress(asyncio.CancelledError):
+                await task

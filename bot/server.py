@@ -1,0 +1,128 @@
+"""The local server: the web page, the API behind it and the health checks."""
+
+import asyncio
+import json
+import os
+import secrets
+import socket
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import uvicorn
+from fastapi import FastAPI
+
+from bot.errors import OperatorError
+
+
+@dataclass(frozen=True, slots=True)
+class ServerFile:
+    """How commands on this machine find and enter the running server of a home.
+
+    Args:
+        url: Where it listens.
+        token: Lets them in; random per process, in a file only the owner can read.
+        pid: The server's process.
+    """
+
+    url: str
+    token: str
+    pid: int
+
+    def write(self, path: Path) -> None:
+        """Write the file, whole or not at all."""
+        unfinished = path.with_suffix(f".{os.getpid()}")
+        descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w") as file:
+            json.dump({"url": self.url, "token": self.token, "pid": self.pid}, file)
+        unfinished.replace(path)
+
+    @classmethod
+    def read(cls, path: Path) -> "ServerFile | None":
+        """What a running server wrote; None when there is nothing readable."""
+        try:
+            found = json.loads(path.read_text())
+            return cls(str(found["url"]), str(found["token"]), int(found["pid"]))
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """Bind the server's address before anything else is started.
+
+    Raises:
+        OperatorError: It is taken or not ours.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+        listener.listen(128)
+    except OSError as error:
+        listener.close()
+        raise OperatorError(
+            f"Port {port} on {host} cannot be used: {error.strerror or error}. "
+            "Stop what uses it, or set server.port in config.yaml."
+        ) from None
+    return listener
+
+
+def local_url(listener: socket.socket) -> str:
+    """How this machine reaches a bound server."""
+    host, port = listener.getsockname()[:2]
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 (compared, not bound)
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def new_token() -> str:
+    """A random token."""
+    return secrets.token_urlsafe(32)
+
+
+class _Server(uvicorn.Server):
+    """Leaves signals to the process that it is part of, and says when it has begun to serve."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.serving = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.serving.set()
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+@asynccontextmanager
+async def serving(app: FastAPI, listener: socket.socket, closing: asyncio.Event) -> AsyncIterator[None]:
+    """Serve an application while the block runs.
+
+    Args:
+        app: The application.
+        listener: From :func:`bind`; closed at the end.
+        closing: Set at the end, so that open event streams finish.
+    """
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        lifespan="off",
+        server_header=False,
+        timeout_graceful_shutdown=3,
+        proxy_headers=False,
+    )
+    server = _Server(config)
+    task = asyncio.create_task(server.serve(sockets=[listener]), name="server")
+    try:
+        await server.serving.wait()
+        yield
+    finally:
+        closing.set()
+        server.should_exit = True
+        with suppress(asyncio.CancelledError):
+            await task
+        listener.close()

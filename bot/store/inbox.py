@@ -1,0 +1,131 @@
+"""What came in, stored once."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import update
+from sqlmodel import Session, col, select
+
+from bot.lanes import Lane
+from bot.messages import dump_addresses, dump_message
+from bot.store.tables import Inbound, InboundKind, User
+from bot.store.upsert import insert_once
+from channels.messages import Address, InboundMessage
+
+
+def add(
+    session: Session,
+    message: InboundMessage,
+    kind: InboundKind,
+    now: datetime,
+    *,
+    lane: Lane,
+    thread_id: str | None,
+    targets: Sequence[Address] = (),
+) -> bool:
+    """Store a message that somebody will work on; False if its dedupe key is known already."""
+    return insert_once(
+        session,
+        Inbound,
+        {
+            "dedupe_key": message.dedupe_key,
+            "kind": kind,
+            "lane": lane.name,
+            "thread_id": thread_id,
+            **_origin(message.address),
+            "sender_id": message.sender.id,
+            "message_id": message.message_id,
+            "text": message.text,
+            "body": dump_message(message),
+            "targets": dump_addresses(targets) if targets else None,
+            "received_at": now,
+        },
+    )
+
+
+def add_closed(
+    session: Session,
+    address: Address,
+    dedupe_key: str,
+    kind: InboundKind,
+    now: datetime,
+    *,
+    note: str,
+    body: str = "",
+    sender_id: str = "",
+) -> bool:
+    """Record something that nobody will work on, and why; False if it is recorded already."""
+    return insert_once(
+        session,
+        Inbound,
+        {
+            "dedupe_key": dedupe_key,
+            "kind": kind,
+            **_origin(address),
+            "sender_id": sender_id,
+            "message_id": "",
+            "text": "",
+            "body": body,
+            "note": note,
+            "received_at": now,
+            "done_at": now,
+        },
+    )
+
+
+def known(session: Session, dedupe_key: str) -> bool:
+    """Whether this was stored before."""
+    return session.exec(select(Inbound.id).where(Inbound.dedupe_key == dedupe_key)).first() is not None
+
+
+def by_key(session: Session, dedupe_key: str) -> Inbound:
+    """The row of a dedupe key."""
+    return session.exec(select(Inbound).where(Inbound.dedupe_key == dedupe_key)).one()
+
+
+def refused_since(session: Session, address: Address, sender_id: str, since: datetime) -> bool:
+    """Whether a sender was told that they have no access, since a time."""
+    statement = select(Inbound.id).where(
+        Inbound.channel == address.channel,
+        Inbound.account == address.account,
+        Inbound.chat_id == address.chat_id,
+        Inbound.sender_id == sender_id,
+        Inbound.kind == InboundKind.REFUSED,
+        col(Inbound.received_at) >= since,
+    )
+    return session.exec(statement.limit(1)).first() is not None
+
+
+def first_open(session: Session, lane: Lane) -> Inbound | None:
+    """The oldest open row of a lane."""
+    statement = select(Inbound).where(col(Inbound.done_at).is_(None), Inbound.lane == lane.name)
+    return session.exec(statement.order_by(col(Inbound.id)).limit(1)).first()
+
+
+def close(session: Session, inbound_id: int, now: datetime, note: str | None = None) -> None:
+    """Mark a row as done."""
+    session.execute(update(Inbound).where(col(Inbound.id) == inbound_id).values(done_at=now, note=note))
+
+
+def remember_sender(session: Session, message: InboundMessage, now: datetime) -> None:
+    """Keep who has written to us."""
+    insert_once(
+        session,
+        User,
+        {
+            "channel": message.address.channel,
+            "account": message.address.account,
+            "platform_id": message.sender.id,
+            "name": message.sender.name,
+            "first_seen_at": now,
+        },
+    )
+
+
+def _origin(address: Address) -> dict[str, str | None]:
+    return {
+        "channel": address.channel,
+        "account": address.account,
+        "chat_id": address.chat_id,
+        "platform_thread": address.platform_thread,
+    }

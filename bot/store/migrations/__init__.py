@@ -1,0 +1,1 @@
+"""Schema migrations, applied at start by :mod:`bot.store.schema`."""

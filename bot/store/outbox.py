@@ -1,0 +1,139 @@
+"""What goes out: written with what it answers, sent in order per chat."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import update
+from sqlmodel import Session, col, select
+
+from bot.lanes import Lane, chat_lane
+from bot.messages import storable
+from bot.store import lanes as lane_rows
+from bot.store.tables import Delivery, DeliveryState
+from bot.store.upsert import insert_once
+from channels.messages import Address
+
+
+@dataclass(frozen=True, slots=True)
+class FileDraft:
+    """A file to deliver: ``path`` is relative to the home and keeps its content until sent."""
+
+    path: str
+    name: str
+    mime: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A delivery to be. Exactly one of ``text`` and ``file`` is set.
+
+    Args:
+        key: Unique: writing the same key twice delivers once.
+        address: Where to.
+        in_reply_to: Platform id of the message it answers, if any.
+        quote: Show it as a reply to that message.
+        final: True for the last part of an answer.
+    """
+
+    key: str
+    address: Address
+    text: str | None = None
+    file: FileDraft | None = None
+    in_reply_to: str | None = None
+    quote: bool = False
+    final: bool = False
+
+
+def add(session: Session, drafts: Sequence[Draft], now: datetime, run_id: str | None = None) -> set[Lane]:
+    """Write deliveries and return the lanes to wake."""
+    lanes: set[Lane] = set()
+    locked: set[Lane] = set()
+    for draft in drafts:
+        lane = chat_lane(draft.address)
+        if lane not in locked:
+            # Writers of one chat go one after the other, so that ids become visible in their order.
+            lane_rows.lock(session, lane)
+            locked.add(lane)
+        file = draft.file
+        values = {
+            "key": draft.key,
+            "lane": lane.name,
+            "run_id": run_id,
+            "channel": draft.address.channel,
+            "account": draft.address.account,
+            "chat_id": draft.address.chat_id,
+            "platform_thread": draft.address.platform_thread,
+            "in_reply_to": draft.in_reply_to,
+            "quote": draft.quote,
+            "final": draft.final,
+            "text": None if draft.text is None else storable(draft.text),
+            "file_path": file.path if file else None,
+            "file_name": storable(file.name) if file else None,
+            "file_mime": file.mime if file else None,
+            "file_size": file.size if file else None,
+            "state": DeliveryState.OPEN,
+            "attempts": 0,
+            "possible_repeat": False,
+            "created_at": now,
+        }
+        if insert_once(session, Delivery, values):
+            lanes.add(lane)
+    return lanes
+
+
+def first_unsent(session: Session, lane: Lane) -> Delivery | None:
+    """The oldest delivery of a chat that is not settled."""
+    unsent = col(Delivery.state).in_([DeliveryState.OPEN, DeliveryState.SENDING])
+    statement = select(Delivery).where(unsent, Delivery.lane == lane.name)
+    return session.exec(statement.order_by(col(Delivery.id)).limit(1)).first()
+
+
+def mark_sending(session: Session, delivery: Delivery, repeat: bool) -> None:
+    """Note that a try begins; from here to the next mark nobody knows whether it arrived."""
+    delivery.state = DeliveryState.SENDING
+    delivery.attempts += 1
+    delivery.possible_repeat = repeat
+    assert delivery.id is not None
+    _set(
+        session,
+        delivery.id,
+        state=delivery.state,
+        attempts=delivery.attempts,
+        possible_repeat=repeat,
+    )
+
+
+def mark_sent(session: Session, delivery_id: int, receipt: str, now: datetime) -> None:
+    """Note the platform's receipt."""
+    _set(session, delivery_id, state=DeliveryState.SENT, receipt=receipt, sent_at=now, error=None)
+
+
+def mark_failed(session: Session, delivery_id: int, error: str, now: datetime) -> None:
+    """Give a delivery up."""
+    _set(
+        session, delivery_id, state=DeliveryState.FAILED, error=storable(error), sent_at=None, not_before=None
+    )
+
+
+def mark_retry(
+    session: Session, delivery_id: int, error: str, not_before: datetime, *, ambiguous: bool
+) -> None:
+    """Try again later; after an ambiguous end the next try counts as a possible repeat."""
+    state = DeliveryState.SENDING if ambiguous else DeliveryState.OPEN
+    _set(session, delivery_id, state=state, error=storable(error), not_before=not_before)
+
+
+def is_open(delivery: Delivery) -> bool:
+    """Whether a delivery is still to be sent or settled."""
+    return delivery.state in (DeliveryState.OPEN, DeliveryState.SENDING)
+
+
+def for_run(session: Session, run_id: str) -> list[Delivery]:
+    """A run's deliveries in order."""
+    return list(session.exec(select(Delivery).where(Delivery.run_id == run_id).order_by(col(Delivery.id))))
+
+
+def _set(session: Session, delivery_id: int, **values: object) -> None:
+    session.execute(update(Delivery).where(col(Delivery.id) == delivery_id).values(**values))

@@ -1,0 +1,209 @@
+"""Runs: the work on one inbound row, claimed, counted and closed."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import func, update
+from sqlmodel import Session, col, select
+
+from agent_core.events import Usage
+from bot.lanes import Lane, thread_lane
+from bot.messages import load_addresses, load_message, storable
+from bot.store import inbox, lanes, outbox, threads
+from bot.store.tables import Inbound, InboundKind, Run, RunState
+from channels.messages import Address, ChatKind, InboundMessage
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One inbound row to run the agent on.
+
+    Args:
+        run_id: Stable over all attempts.
+        inbound_id: The row.
+        thread_id: The thread it belongs to.
+        message: What was said.
+        targets: Where the answer goes.
+        quoted: True when the answer should show what it answers.
+        model: Model chosen for the thread, or None for the default.
+        attempt: 1 for the first.
+        stop_requested: Someone asked to stop before this attempt began.
+        intake: What an earlier attempt found in the message's files, as :func:`remember_intake` keeps it.
+    """
+
+    run_id: str
+    inbound_id: int
+    thread_id: str
+    message: InboundMessage
+    targets: tuple[Address, ...]
+    quoted: bool
+    model: str | None
+    attempt: int
+    stop_requested: bool
+    intake: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class NotYet:
+    """The next row waits for its next attempt until then."""
+
+    until: datetime
+
+
+def claim(session: Session, lane: Lane, epoch: int, new_run_id: str, now: datetime) -> Turn | NotYet | None:
+    """The next turn of a thread, with its attempt counted; None when nothing is open.
+
+    Raises:
+        LostLaneError: The lane is no longer ours.
+    """
+    lanes.hold(session, lane, epoch)
+    row = inbox.first_open(session, lane)
+    if row is None:
+        return None
+    assert row.id is not None
+    assert row.thread_id is not None
+    run = session.exec(select(Run).where(Run.inbound_id == row.id)).first()
+    if run is None:
+        run = Run(id=new_run_id, thread_id=row.thread_id, inbound_id=row.id, started_at=now)
+        run.model = threads.get(session, row.thread_id).model
+    if run.not_before is not None and run.not_before > now and run.stop_requested_at is None:
+        return NotYet(run.not_before)
+    run.attempts += 1
+    session.add(run)
+    return _turn(row, run)
+
+
+def _turn(row: Inbound, run: Run) -> Turn:
+    message = load_message(row.body)
+    assert row.id is not None
+    is_message = row.kind == InboundKind.MESSAGE
+    return Turn(
+        run_id=run.id,
+        inbound_id=row.id,
+        thread_id=run.thread_id,
+        message=message,
+        targets=load_addresses(row.targets) if row.targets else (message.address,),
+        quoted=is_message and message.chat_kind is ChatKind.GROUP,
+        model=run.model,
+        attempt=run.attempts,
+        stop_requested=run.stop_requested_at is not None,
+        intake=run.intake,
+    )
+
+
+NO_USAGE = Usage()
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """How a turn ended and what to say about it."""
+
+    state: RunState
+    answer: str
+    drafts: Sequence[outbox.Draft]
+    usage: Usage = NO_USAGE
+    error: str | None = None
+
+
+def close(session: Session, lane: Lane, epoch: int, turn: Turn, closing: Closing, now: datetime) -> set[Lane]:
+    """Close a turn and write its deliveries, all or nothing; returns the lanes to wake.
+
+    Raises:
+        LostLaneError: The lane is no longer ours; nothing is written.
+    """
+    lanes.hold(session, lane, epoch)
+    session.execute(
+        update(Run)
+        .where(col(Run.id) == turn.run_id)
+        .values(
+            state=closing.state,
+            finished_at=now,
+            answer=storable(closing.answer),
+            error=None if closing.error is None else storable(closing.error),
+            input_tokens=closing.usage.input_tokens,
+            output_tokens=closing.usage.output_tokens,
+            cached_tokens=closing.usage.cached_tokens,
+            context_tokens=closing.usage.context_tokens,
+        )
+    )
+    inbox.close(session, turn.inbound_id, now)
+    return outbox.add(session, closing.drafts, now, run_id=turn.run_id)
+
+
+def remember_intake(session: Session, lane: Lane, epoch: int, run_id: str, intake: str) -> None:
+    """Keep what became of a message's files, so that a later attempt does not fetch them again."""
+    lanes.hold(session, lane, epoch)
+    session.execute(update(Run).where(col(Run.id) == run_id).values(intake=intake))
+
+
+def postpone(session: Session, lane: Lane, epoch: int, run_id: str, error: str, until: datetime) -> None:
+    """Note a failed attempt and when the next may begin."""
+    lanes.hold(session, lane, epoch)
+    session.execute(update(Run).where(col(Run.id) == run_id).values(error=storable(error), not_before=until))
+
+
+def give_back(session: Session, lane: Lane, epoch: int, run_id: str) -> None:
+    """Uncount an attempt that ended because this process is going away."""
+    lanes.hold(session, lane, epoch)
+    session.execute(update(Run).where(col(Run.id) == run_id).values(attempts=Run.attempts - 1))
+
+
+def request_stop(
+    session: Session, thread_id: str, received_by: int, new_run_id: str, now: datetime
+) -> str | None:
+    """Ask the run of a thread's oldest open row to stop; returns its id, or None when the thread is idle.
+
+    Args:
+        session: The unit of work.
+        thread_id: The thread.
+        received_by: Inbound id of the request: what came in after it is not meant by it.
+        new_run_id: Id for the run if it has not begun yet.
+        now: When.
+    """
+    lane = thread_lane(thread_id)
+    lanes.lock(session, lane)
+    row = inbox.first_open(session, lane)
+    if row is None or row.id is None or row.id > received_by:
+        return None
+    run = session.exec(select(Run).where(Run.inbound_id == row.id)).first()
+    if run is None:  # stored and not begun yet
+        run = Run(id=new_run_id, thread_id=thread_id, inbound_id=row.id, started_at=now)
+    run.stop_requested_at = now
+    session.add(run)
+    return run.id
+
+
+def stop_requested(session: Session, run_ids: Collection[str]) -> set[str]:
+    """Which of these runs were asked to stop."""
+    statement = select(Run.id).where(col(Run.id).in_(run_ids), col(Run.stop_requested_at).is_not(None))
+    return set(session.exec(statement))
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadUsage:
+    """Tokens of all runs of a thread, and what its context fills now."""
+
+    input_tokens: int
+    output_tokens: int
+    context_tokens: int
+    runs: int
+
+
+def usage(session: Session, thread_id: str) -> ThreadUsage:
+    """What a thread has used."""
+    sums = select(
+        func.coalesce(func.sum(Run.input_tokens), 0),
+        func.coalesce(func.sum(Run.output_tokens), 0),
+        func.count(),
+    ).where(Run.thread_id == thread_id)
+    spent_in, spent_out, count = session.exec(sums).one()
+    latest = select(Run.context_tokens).where(Run.thread_id == thread_id, col(Run.context_tokens) > 0)
+    context = session.exec(latest.order_by(col(Run.started_at).desc()).limit(1)).first()
+    return ThreadUsage(int(spent_in), int(spent_out), context or 0, count)
+
+
+def by_inbound(session: Session, dedupe_key: str) -> Run | None:
+    """The run of what came in under a dedupe key."""
+    statement = select(Run).join(Inbound, col(Inbound.id) == col(Run.inbound_id))
+    return session.exec(statement.where(Inbound.dedupe_key == dedupe_key)).first()

@@ -1,0 +1,224 @@
+"""The ledger's tables. A change here needs a migration in ``bot/store/migrations/versions``."""
+
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import BigInteger, Column, DateTime, Dialect, Index, Integer, Text, TypeDecorator
+from sqlmodel import Field, SQLModel, UniqueConstraint
+
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """Aware datetimes in, aware UTC datetimes out, also on SQLite, which keeps no zone."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Refuse naive times: a zone that was lost here is never found again."""
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError("naive datetime")
+        return value.astimezone(UTC)
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Put the zone back that SQLite dropped."""
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+def _row_id() -> Any:
+    return Field(
+        default=None,
+        sa_column=Column(
+            BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True, nullable=False
+        ),
+    )
+
+
+def _time(*, nullable: bool = False) -> Any:
+    return Field(default=None, sa_column=Column(UtcDateTime(), nullable=nullable))
+
+
+def _text(*, nullable: bool = False, default: str | None = None) -> Any:
+    return Field(default=default, sa_column=Column(Text(), nullable=nullable))
+
+
+class User(SQLModel, table=True):
+    """A person as one platform knows them."""
+
+    __tablename__ = "users"
+    __table_args__ = (UniqueConstraint("channel", "account", "platform_id"),)
+
+    id: int | None = _row_id()
+    channel: str
+    account: str
+    platform_id: str
+    name: str
+    first_seen_at: datetime = _time()
+
+
+class Thread(SQLModel, table=True):
+    """One conversation. ``key`` says whose; ``/new`` opens the next generation under the same key."""
+
+    __tablename__ = "threads"
+    __table_args__ = (UniqueConstraint("key", "generation"),)
+
+    id: str = Field(primary_key=True)
+    key: str
+    generation: int
+    opened_by: str = Field(unique=True)  # dedupe key of what opened it: opening twice is a no-op
+    model: str | None = None
+    created_at: datetime = _time()
+
+
+class Lane(SQLModel, table=True):
+    """Who may act on a key. The epoch rises at each take-over; an older one may write nothing."""
+
+    __tablename__ = "lanes"
+
+    name: str = Field(primary_key=True)
+    epoch: int = Field(default=0, sa_column=Column(BigInteger(), nullable=False))
+
+
+class InboundKind(StrEnum):
+    """What an inbound row is."""
+
+    MESSAGE = "message"
+    COMMAND = "command"
+    TASK = "task"
+    REFUSED = "refused"
+    REJECTED = "rejected"
+
+
+class Inbound(SQLModel, table=True):
+    """Something that came in. ``done_at`` is empty while it is open; ids give the order of a lane."""
+
+    __tablename__ = "inbound"
+    __table_args__ = (
+        Index("ix_inbound_open", "done_at", "lane", "id"),
+        Index("ix_inbound_chat", "channel", "account", "chat_id", "id"),
+        Index("ix_inbound_thread", "thread_id", "id"),
+    )
+
+    id: int | None = _row_id()
+    dedupe_key: str = Field(unique=True)
+    kind: str
+    lane: str | None = None
+    thread_id: str | None = None
+    channel: str
+    account: str
+    chat_id: str
+    platform_thread: str | None = None
+    sender_id: str
+    message_id: str
+    text: str = _text()
+    body: str = _text()  # the InboundMessage, or for a rejected row what came, as JSON or text
+    targets: str | None = _text(nullable=True)  # addresses of the answer when not the message's own, as JSON
+    note: str | None = _text(nullable=True)
+    received_at: datetime = _time()
+    done_at: datetime | None = _time(nullable=True)
+
+
+class RunState(StrEnum):
+    """Where a run stands."""
+
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    STOPPED = "stopped"
+    SET_ASIDE = "set_aside"
+
+
+class Run(SQLModel, table=True):
+    """The work on one inbound row. At most one run of a thread is ``running``."""
+
+    __tablename__ = "runs"
+    __table_args__ = (Index("ix_runs_thread", "thread_id", "started_at"),)
+
+    id: str = Field(primary_key=True)
+    thread_id: str
+    inbound_id: int = Field(sa_column=Column(BigInteger(), nullable=False, unique=True))
+    state: str = RunState.RUNNING
+    model: str | None = None
+    attempts: int = 0
+    not_before: datetime | None = _time(nullable=True)
+    stop_requested_at: datetime | None = _time(nullable=True)
+    intake: str | None = _text(nullable=True)  # what became of the message's files, as JSON, once known
+    started_at: datetime = _time()
+    finished_at: datetime | None = _time(nullable=True)
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    context_tokens: int = 0
+    answer: str | None = _text(nullable=True)
+    error: str | None = _text(nullable=True)
+
+
+class DeliveryState(StrEnum):
+    """Where a delivery stands. ``sending`` at a take-over means nobody knows whether it arrived."""
+
+    OPEN = "open"
+    SENDING = "sending"
+    SENT = "sent"
+    FAILED = "failed"
+
+
+class Delivery(SQLModel, table=True):
+    """One message to post: a piece of text or one file. Ids give the order of a chat."""
+
+    __tablename__ = "deliveries"
+    __table_args__ = (
+        Index("ix_deliveries_open", "state", "lane", "id"),
+        Index("ix_deliveries_chat", "channel", "account", "chat_id", "id"),
+        Index("ix_deliveries_run", "run_id"),
+    )
+
+    id: int | None = _row_id()
+    key: str = Field(unique=True)
+    lane: str
+    run_id: str | None = None
+    channel: str
+    account: str
+    chat_id: str
+    platform_thread: str | None = None
+    in_reply_to: str | None = None
+    quote: bool = False  # show it as a reply to in_reply_to, where the platform can
+    final: bool = False
+    text: str | None = _text(nullable=True)
+    file_path: str | None = _text(nullable=True)  # relative to the home
+    file_name: str | None = _text(nullable=True)
+    file_mime: str | None = None
+    file_size: int | None = Field(default=None, sa_column=Column(BigInteger(), nullable=True))
+    state: str = DeliveryState.OPEN
+    attempts: int = 0
+    possible_repeat: bool = False
+    not_before: datetime | None = _time(nullable=True)
+    receipt: str | None = _text(nullable=True)
+    error: str | None = _text(nullable=True)
+    created_at: datetime = _time()
+    sent_at: datetime | None = _time(nullable=True)
+
+
+class TaskState(SQLModel, table=True):
+    """When a declared task was first seen: nothing fires for the time before."""
+
+    __tablename__ = "tasks"
+
+    name: str = Field(primary_key=True)
+    schedule: str = _text()
+    first_seen_at: datetime = _time()
+
+
+class TaskFire(SQLModel, table=True):
+    """One fire of a task. The key makes it one on any number of nodes."""
+
+    __tablename__ = "task_fires"
+
+    task: str = Field(primary_key=True)
+    scheduled_for: datetime = Field(sa_column=Column(UtcDateTime(), primary_key=True))
+    fired_at: datetime = _time()
+    left_out: int = 0
+    inbound_id: int = Field(sa_column=Column(BigInteger(), nullable=False))

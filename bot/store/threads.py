@@ -1,0 +1,72 @@
+"""Threads: whose conversation a message belongs to."""
+
+from datetime import datetime
+
+from sqlalchemy import update
+from sqlmodel import Session, col, select
+
+from bot.store.tables import Run, RunState, Thread
+from bot.store.upsert import insert_once
+
+
+def current(session: Session, key: str) -> Thread | None:
+    """The latest generation under a key."""
+    statement = select(Thread).where(Thread.key == key).order_by(col(Thread.generation).desc()).limit(1)
+    return session.exec(statement).first()
+
+
+def resolve(session: Session, key: str, opened_by: str, new_id: str, now: datetime) -> Thread:
+    """The current thread of a key, opened if there is none; simultaneous callers get the same one."""
+    found = current(session, key)
+    if found is None:
+        insert_once(session, Thread, _values(key, 1, opened_by, new_id, None, now))
+        found = current(session, key)
+    assert found is not None
+    return found
+
+
+def open_next(session: Session, key: str, opened_by: str, new_id: str, now: datetime) -> Thread:
+    """Open the next generation of a key; a second call with the same ``opened_by`` returns the first's.
+
+    The new thread keeps the model chosen in the old one.
+    """
+    while True:
+        done = by_opener(session, opened_by)
+        if done is not None:
+            return done
+        latest = current(session, key)
+        generation, model = (latest.generation + 1, latest.model) if latest else (1, None)
+        insert_once(session, Thread, _values(key, generation, opened_by, new_id, model, now))
+
+
+def by_opener(session: Session, opened_by: str) -> Thread | None:
+    """The thread that a message or command opened."""
+    return session.exec(select(Thread).where(Thread.opened_by == opened_by)).first()
+
+
+def get(session: Session, thread_id: str) -> Thread:
+    """A thread by its id."""
+    return session.exec(select(Thread).where(Thread.id == thread_id)).one()
+
+
+def set_model(session: Session, thread_id: str, model: str) -> None:
+    """Choose the model of a thread, from its next run on."""
+    session.execute(update(Thread).where(col(Thread.id) == thread_id).values(model=model))
+
+
+def running(session: Session, thread_id: str) -> Run | None:
+    """The run a thread is busy with, if any."""
+    return session.exec(select(Run).where(Run.thread_id == thread_id, Run.state == RunState.RUNNING)).first()
+
+
+def _values(
+    key: str, generation: int, opened_by: str, new_id: str, model: str | None, now: datetime
+) -> dict[str, object]:
+    return {
+        "id": new_id,
+        "key": key,
+        "generation": generation,
+        "opened_by": opened_by,
+        "model": model,
+        "created_at": now,
+    }

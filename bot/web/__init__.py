@@ -1,0 +1,1 @@
+"""What the local server offers besides the chats: health checks and tasks."""
