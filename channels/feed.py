@@ -68,6 +68,7 @@ class FeedEntry:
         message_id: For a person's entry the id its client gave; for Hart's the id of the delivery.
         in_reply_to: For an answer, the ``message_id`` of the person's message it answers.
         final: True for the last part of an answer, and for every entry of a person.
+        failed: True when the run behind the answer failed; the text says why.
     """
 
     id: str
@@ -78,6 +79,7 @@ class FeedEntry:
     message_id: str
     in_reply_to: str | None
     final: bool
+    failed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
