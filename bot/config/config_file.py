@@ -130,7 +130,7 @@ class ServerConfig(Section):
     def _token_for_others(self) -> Self:
         if self.token is None and not is_loopback(self.host):
             raise ValueError(
-                f'host "{self.host}" can be reached from other machines, so a token is needed; '
+                "the host can be reached from other machines, so a token is needed; "
                 "set server.token, or listen on 127.0.0.1"
             )
         return self

@@ -96,6 +96,8 @@ def _syntax_message(error: MarkedYAMLError) -> str:
         return "not YAML: a tab where spaces are expected; indent with spaces"
     if "alias" in problem:
         return "not YAML: an alias (*name) without its anchor (&name); quote text that begins with *"
+    if problem.endswith("got '{'"):
+        return 'not YAML: "{" where it cannot stand; inside { } or [ ], put "${NAME}" in quotes'
     if "another document" in problem:
         return "holds a second document (---); expected one"
     if "tag" in problem:
@@ -153,7 +155,8 @@ class _Walk:
         result: list[Any] = []
         for item in node.value:
             value = self.value(item, (*path, len(result)), item.start_mark.line + 1)
-            if not isinstance(value, Unset):
+            # What could not be read keeps its place, so that problems of later items have the right index.
+            if not isinstance(value, Unset) or not value.variable:
                 result.append(value)
         return result
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 from pydantic import BaseModel, SecretStr, ValidationError
 
 from bot.config.document import Document
+from bot.config.interpolate import without_defaults
 from bot.config.masking import is_secret_name, looks_secret, mask_urls
 from bot.config.problems import KeyPath, Problem, printable
 from bot.config.section import Expected
@@ -22,9 +23,14 @@ def explain(document: Document, root: type[BaseModel], error: ValidationError) -
     """
     unread = [problem.path for problem in document.problems]
     problems: list[Problem] = []
-    for fault in error.errors(include_url=False, include_input=False):
+    faults = error.errors(include_url=False, include_input=False)
+    for fault in faults:
         path = tuple(step for step in fault["loc"] if step != "[key]")
         if any(path and other[: len(path)] == path for other in unread):
+            continue
+        if fault["type"] == "too_short" and any(
+            path == other["loc"][: len(path)] for other in faults if other is not fault
+        ):
             continue
         message = _message(document, root, path, fault)
         problems.append(Problem(document.file, message, document.line(path), path))
@@ -33,7 +39,7 @@ def explain(document: Document, root: type[BaseModel], error: ValidationError) -
 
 def suggestion(wrong: str, known: Iterable[str]) -> str:
     """``did you mean "x"?`` if one of the known names is close, else all of them."""
-    names = sorted(known)
+    names = sorted(set(known))
     close = difflib.get_close_matches(wrong, names, n=1)
     return f'did you mean "{close[0]}"?' if close else f"accepted: {', '.join(names)}"
 
@@ -44,7 +50,8 @@ def _message(document: Document, root: type[BaseModel], path: KeyPath, fault: An
         return f"unknown key; {suggestion(str(path[-1]), parent.model_fields)}"
     kind, words = _kind(root, path)
     expected = words or _expectation(kind)
-    if fault["type"] == "value_error" and (own := str(fault["ctx"]["error"])):
+    own = str(fault["ctx"]["error"]) if fault["type"] == "value_error" else ""
+    if own and _is_container(kind):
         return own
     if fault["type"] == "missing":
         source = document.sources.get(path)
@@ -52,10 +59,21 @@ def _message(document: Document, root: type[BaseModel], path: KeyPath, fault: An
         return f"{state}, expected {expected}"
     if fault["loc"][-1:] == ("[key]",):
         return f"not a name that can be used here, expected {_expectation_of_key(root, path)}"
-    return f"found {_found(document, kind, path)}, expected {expected}"
+    hint = f"; {own}" if own else ""
+    return f"found {found_at(document, path, kind)}, expected {expected}{hint}"
 
 
-def _found(document: Document, kind: Any, path: KeyPath) -> str:
+def found_at(document: Document, path: KeyPath, kind: Any = str) -> str:
+    """What stands at a path, in words after "found". Never a secret, nor what a variable holds.
+
+    Args:
+        document: The file.
+        path: Where.
+        kind: The type wanted there.
+    """
+    source = document.sources.get(path)
+    if source is None:
+        return "a value from the environment"
     value = document.data
     for step in path:
         value = value[step]
@@ -63,18 +81,19 @@ def _found(document: Document, kind: Any, path: KeyPath) -> str:
         return "a mapping"
     if isinstance(value, list):
         return "a list" if value else "an empty list"
-    source = document.sources[path]
     if source.text is None or value is None:
         return "nothing"
     if _is_container(kind):
         # A token written one level too high would be shown here.
         return "text" if source.quoted else "a single value"
     names = [step for step in path if isinstance(step, str)]
-    if kind is SecretStr or is_secret_name(names[-1] if names else "") or looks_secret(source.text):
+    if kind is SecretStr or is_secret_name(names[-1] if names else ""):
+        return "a value that is not shown"
+    if source.referring:
+        return f'what "{printable(without_defaults(source.text))}" stands for'
+    if looks_secret(source.text):
         return "a value that is not shown"
     text = printable(mask_urls(source.text))
-    if source.referring:
-        return f'what "{text}" stands for'
     return f'"{text}"' if source.quoted else text
 
 

@@ -26,6 +26,11 @@ class InterpolationError(ValueError):
     """A reference cannot be resolved. The text names the variable, never a value."""
 
 
+def without_defaults(text: str) -> str:
+    """A text with references, for people to read, without the defaults written into them."""
+    return _REFERENCE.sub(lambda match: f"${{{match['name']}:-…}}" if match["fallback"] else match[0], text)
+
+
 def interpolate(text: str, variables: Mapping[str, str]) -> str | Unset:
     """Put variables into a text. ``$$`` gives one dollar; what a variable holds is not looked at again.
 

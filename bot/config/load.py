@@ -12,7 +12,7 @@ from bot.config.channels_file import ChannelsConfig
 from bot.config.config_file import Config, StorageConfig, normalise_postgres_url
 from bot.config.document import Document, read_document
 from bot.config.dotenv import parse_dotenv
-from bot.config.explain import explain
+from bot.config.explain import explain, found_at
 from bot.config.models import models_from_environment
 from bot.config.problems import ConfigError, Problem, printable
 from bot.config.rules import broken_rules
@@ -72,7 +72,8 @@ def load(directory: Path, environ: Mapping[str, str]) -> Settings:
         unusable=config.unusable,
     )
     for fault in rule_faults:
-        problems.append(Problem(CONFIG_FILE, fault.message, config.document.line(fault.path), fault.path))
+        message = f"found {found_at(config.document, fault.path)}{fault.expected}"
+        problems.append(Problem(CONFIG_FILE, message, config.document.line(fault.path), fault.path))
     problems += channels.problems
     if problems:
         raise ConfigError(problems)
@@ -145,26 +146,28 @@ class _Reading(Generic[_Root]):
 
 
 def _read(directory: Path, file: str, root: type[_Root], variables: Mapping[str, str]) -> _Reading[_Root]:
-    context = {"variables": variables}
-    default = root.model_validate({}, context=context)
+    everything = frozenset(root.model_fields)
     text, problem = _text(directory, file)
+    if problem is not None:
+        return _Reading(root.model_validate({}), Document(file), (problem,), everything)
     if text is None:
-        lone: tuple[Problem, ...] = (problem,) if problem else ()
-        unusable = frozenset(root.model_fields) if problem else frozenset[str]()
-        return _Reading(default, Document(file), lone, unusable)
-    document = read_document(file, text, variables)
-    problem = _version_problem(document)
-    if problem is not None or not isinstance(document.data, dict):
-        lone = document.problems if problem is None else (problem,)
-        return _Reading(default, document, lone, frozenset(root.model_fields))
+        document = Document(file, {"version": VERSION})
+    else:
+        document = read_document(file, text, variables)
+        problem = _version_problem(document)
+        if problem is not None:
+            return _Reading(root.model_validate({}), document, (problem,), everything)
+    if not isinstance(document.data, dict):
+        return _Reading(root.model_validate({}), document, document.problems, everything)
     try:
-        return _Reading(root.model_validate(document.data, context=context), document, document.problems)
+        value = root.model_validate(document.data, context={"variables": variables})
+        return _Reading(value, document, document.problems)
     except ValidationError as error:
         faulty = frozenset(str(fault["loc"][0]) for fault in error.errors(include_input=False))
         found = explain(document, root, error)
     sound = {key: value for key, value in document.data.items() if key not in faulty}
     problems = sorted([*document.problems, *found], key=lambda one: one.line or 0)
-    return _Reading(root.model_validate(sound, context=context), document, tuple(problems), faulty)
+    return _Reading(root.model_validate(sound), document, tuple(problems), faulty)
 
 
 def _version_problem(document: Document) -> Problem | None:
@@ -180,7 +183,8 @@ def _version_problem(document: Document) -> Problem | None:
             document.file, f'is missing; begin the file with "version: {VERSION}"', line, ("version",)
         )
     if not isinstance(found, int) or isinstance(found, bool) or found < 1:
-        return Problem(document.file, f"expected {VERSION}", line, ("version",))
+        message = f"found {found_at(document, ('version',), int)}, expected {VERSION}"
+        return Problem(document.file, message, line, ("version",))
     if found > VERSION:
         message = (
             f"found {found}, but this Hart reads version {VERSION}; update Hart, or write the file for it"

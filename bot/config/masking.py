@@ -15,10 +15,11 @@ MASK = "********"
 _SECRET_NAME = re.compile(r"key|token(?!s|iz)|secret|passw|credential|cookie|auth", re.IGNORECASE)
 _USER_INFO = re.compile(r"(?<=://)\S*@")
 _QUERY = re.compile(
-    r"(?P<name>[?&;][^=&;#\s]*(?:key|token|secret|passw|sig|auth)[^=&;#\s]*=)[^&;#\s]*", re.IGNORECASE
+    r"(?P<name>[?&;][^=&;#\s]{0,64}?(?:key|token|secret|passw|sig|auth)[^=&;#\s]{0,64}=)[^&;#\s]*",
+    re.IGNORECASE,
 )
 # Long, without spaces, letters and digits mixed: what keys and tokens look like.
-_SECRET_LOOK = re.compile(r"(?=\S*\d)(?=\S*[A-Za-z])\S{20,}")
+_SECRET_LOOK = re.compile(r"(?!\S*://)(?=\S*\d)(?=\S*[A-Za-z])\S{20,}")
 
 
 def is_secret_name(name: str) -> bool:
@@ -37,7 +38,10 @@ def mask_urls(text: str) -> str:
 
 
 def veil(value: Any, *, secret: bool = False) -> Any:
-    """Wrap what is secret by its key's name in ``SecretStr``, at any depth, and drop what is not set."""
+    """Wrap what is secret by its key's name in ``SecretStr``, at any depth, and drop what is not set.
+
+    A URL with a password in it is secret, too.
+    """
     if isinstance(value, Mapping):
         return {
             str(key): veil(item, secret=secret or is_secret_name(str(key)))
@@ -48,6 +52,8 @@ def veil(value: Any, *, secret: bool = False) -> Any:
         return [veil(item, secret=secret) for item in value]
     if secret and isinstance(value, str | int | float) and not isinstance(value, bool):
         return SecretStr(str(value))
+    if isinstance(value, str) and mask_urls(value) != value:
+        return SecretStr(value)
     return value
 
 
@@ -67,9 +73,12 @@ def masked(value: Any) -> Any:
     if isinstance(value, SecretStr):
         return _masked_secret(value.get_secret_value())
     if isinstance(value, BaseModel):
-        return {name: masked(getattr(value, name)) for name in type(value).model_fields}
+        return masked({name: getattr(value, name) for name in type(value).model_fields})
     if isinstance(value, Mapping):
-        return {key: masked(item) for key, item in value.items()}
+        return {
+            key: MASK if isinstance(item, SecretStr) and is_secret_name(key) else masked(item)
+            for key, item in value.items()
+        }
     if isinstance(value, list | tuple):
         return [masked(item) for item in value]
     if isinstance(value, Enum):
@@ -79,4 +88,4 @@ def masked(value: Any) -> Any:
 
 def _masked_secret(secret: str) -> str:
     """A secret URL keeps its server readable; any other secret shows nothing, not even its length."""
-    return mask_urls(secret) if re.match(r"postgresql://", secret) else MASK
+    return mask_urls(secret) if re.match(r"[a-z]+://", secret) else MASK

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from bot.config.channels_file import ChannelsConfig
 from bot.config.config_file import Config
 from bot.config.explain import suggestion
-from bot.config.problems import KeyPath, printable
+from bot.config.problems import KeyPath
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,11 +15,11 @@ class Fault:
 
     Args:
         path: The key concerned, in ``config.yaml``.
-        message: What is wrong.
+        expected: What was to stand there, to follow "found ...".
     """
 
     path: KeyPath
-    message: str
+    expected: str
 
 
 def broken_rules(
@@ -50,9 +50,7 @@ def _repeated(section: str, names: Iterable[str]) -> Iterator[Fault]:
     seen: set[str] = set()
     for index, name in enumerate(names):
         if name in seen:
-            yield Fault(
-                (section, index, "name"), f'found "{printable(name)}" a second time, expected another name'
-            )
+            yield Fault((section, index, "name"), " a second time, expected another name")
         seen.add(name)
 
 
@@ -60,18 +58,16 @@ def _default_model(config: Config) -> Iterator[Fault]:
     names = [model.name for model in config.models]
     wanted = config.agent.default_model
     if wanted is not None and wanted not in names:
-        message = f'found "{printable(wanted)}", which is no model here; {suggestion(wanted, names)}'
-        yield Fault(("agent", "default_model"), message)
+        yield Fault(("agent", "default_model"), f", which is no model here; {suggestion(wanted, names)}")
 
 
 def _task_models(config: Config) -> Iterator[Fault]:
     names = [model.name for model in config.models]
     for index, task in enumerate(config.tasks):
         if task.model is not None and task.model not in names:
-            message = (
-                f'found "{printable(task.model)}", which is no model here; {suggestion(task.model, names)}'
+            yield Fault(
+                ("tasks", index, "model"), f", which is no model here; {suggestion(task.model, names)}"
             )
-            yield Fault(("tasks", index, "model"), message)
 
 
 def _targets(config: Config, channels: ChannelsConfig | None) -> Iterator[Fault]:
@@ -80,11 +76,13 @@ def _targets(config: Config, channels: ChannelsConfig | None) -> Iterator[Fault]
         for index, target in enumerate(task.targets):
             path: KeyPath = ("tasks", number, "targets", index)
             if target.address() in seen:
-                yield Fault(path, "the same target a second time")
+                yield Fault(path, " a second time, expected another target")
             seen.add(target.address())
             if channels is None:
                 continue
             accounts = [state.account for state in channels.section(target.channel).states(target.channel)]
             if target.account not in accounts:
-                message = f'found "{printable(target.account)}", which is no account of {target.channel}'
-                yield Fault((*path, "account"), f"{message}; {suggestion(target.account, accounts)}")
+                expected = (
+                    f", which is no account of {target.channel}; {suggestion(target.account, accounts)}"
+                )
+                yield Fault((*path, "account"), expected)

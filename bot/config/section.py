@@ -72,7 +72,13 @@ def _http_url(value: str) -> str:
         usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port or 1) > 0
     except ValueError:
         raise ValueError from None
-    if not usable or parts.query or parts.fragment or re.search(r"[\s\x00-\x1f\x7f\\]", value):
+    if (
+        not usable
+        or parts.query
+        or parts.fragment
+        or parts.username is not None
+        or re.search(r"[\s\x00-\x1f\x7f\\]", value)
+    ):
         raise ValueError
     return value.rstrip("/")
 
@@ -106,6 +112,8 @@ Text = Annotated[str, Field(pattern=r"\S"), Expected("text")]
 """Text with something in it."""
 
 HttpUrl = Annotated[
-    str, AfterValidator(_http_url), Expected("an address such as https://host or http://host:port")
+    str,
+    AfterValidator(_http_url),
+    Expected("an address such as https://host or http://host:port, without a password in it"),
 ]
-"""An http or https address without a query and without a slash at its end."""
+"""An http or https address without user, password and query, and without a slash at its end."""

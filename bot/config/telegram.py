@@ -8,8 +8,7 @@ from pydantic import AfterValidator, Field, SecretStr, ValidationInfo, model_val
 
 from bot.config.channels import Access, AccountState, ChannelSection, Sessions
 from bot.config.interpolate import Unset
-from bot.config.problems import printable
-from bot.config.section import Expected, HttpUrl, Name, Section
+from bot.config.section import Expected, HttpUrl, Name, PlatformId, Section
 
 TOKEN_VARIABLE = "TELEGRAM_BOT_TOKEN"  # noqa: S105 - the name of the variable, not a token
 
@@ -26,6 +25,19 @@ Token = Annotated[
 ]
 
 
+TelegramId = Annotated[
+    PlatformId, Field(pattern=r"^-?[0-9]+$"), Expected("a number; @names are not accepted")
+]
+"""Names can change hands; only the numbers stay with a person or group."""
+
+
+class TelegramAccess(Access):
+    """As :class:`Access`, with Telegram's numbers as ids."""
+
+    users: tuple[TelegramId, ...] = ()
+    groups: tuple[TelegramId, ...] = ()
+
+
 class TelegramAccount(Section):
     """One bot.
 
@@ -33,25 +45,13 @@ class TelegramAccount(Section):
         token: What BotFather gave; None turns the account off.
         base_url: The Bot API server, for proxies and self-hosted ones.
         sessions: What shares a conversation.
-        access: Who is heard. Ids are Telegram's numbers, not @names.
+        access: Who is heard.
     """
 
     token: Token | None = None
     base_url: HttpUrl = "https://api.telegram.org"
     sessions: Sessions = Sessions()
-    access: Access = Access()
-
-    @model_validator(mode="after")
-    def _numeric_ids(self) -> Self:
-        # Names can change hands; only the numbers stay with a person or group.
-        for key, ids in (("users", self.access.users), ("groups", self.access.groups)):
-            for given in ids:
-                if re.fullmatch(r"-?[0-9]+", given) is None:
-                    raise ValueError(
-                        f'access.{key}: found "{printable(given)}", expected the number Telegram gives '
-                        "a person or chat; @names are not accepted"
-                    )
-        return self
+    access: TelegramAccess = TelegramAccess()
 
     def off_reason(self) -> str | None:
         """Why the account cannot be used; None when it can."""
@@ -61,9 +61,12 @@ class TelegramAccount(Section):
         return f"{variable} is not set" if variable else "it has no token"
 
 
-def _default_accounts(variables: Mapping[str, str]) -> dict[str, TelegramAccount]:
-    token = variables.get(TOKEN_VARIABLE) or Unset(TOKEN_VARIABLE)
-    return {"main": TelegramAccount.model_validate({"token": token})}
+def _default_token(variables: Mapping[str, str]) -> str | Unset:
+    return variables.get(TOKEN_VARIABLE) or Unset(TOKEN_VARIABLE)
+
+
+def _default_accounts() -> dict[str, TelegramAccount]:
+    return {"main": TelegramAccount.model_validate({"token": _default_token({})})}
 
 
 class TelegramChannel(ChannelSection):
@@ -76,7 +79,7 @@ class TelegramChannel(ChannelSection):
     """
 
     enabled: bool | None = None
-    accounts: dict[Name, TelegramAccount] = Field(default_factory=lambda: _default_accounts({}))
+    accounts: dict[Name, TelegramAccount] = Field(default_factory=_default_accounts)
 
     @model_validator(mode="before")
     @classmethod
@@ -84,7 +87,7 @@ class TelegramChannel(ChannelSection):
         if not isinstance(data, dict) or data.get("accounts") is not None:
             return data
         variables = (info.context or {}).get("variables", {})
-        return {**data, "accounts": _default_accounts(variables)}
+        return {**data, "accounts": {"main": {"token": _default_token(variables)}}}
 
     @model_validator(mode="after")
     def _enabled_needs_token(self) -> Self:
