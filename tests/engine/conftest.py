@@ -1,0 +1,41 @@
+"""Fixtures that many tests share."""
+
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.emulators.openai import OpenAIEmulator
+from tests.emulators.telegram import TelegramEmulator
+from tests.hart import Site
+from tests.storage import fresh_postgres
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def database_url(request: pytest.FixtureRequest) -> Iterator[str | None]:
+    """Each storage in turn: None for SQLite, a fresh database's URL for Postgres."""
+    if request.param == "sqlite":
+        yield None
+        return
+    with fresh_postgres() as url:
+        yield url
+
+
+@pytest.fixture
+def site(tmp_path: Path, database_url: str | None) -> Site:
+    """A place for Hart to run, on each storage."""
+    return Site(tmp_path, database_url)
+
+
+@pytest.fixture
+async def openai() -> AsyncIterator[OpenAIEmulator]:
+    """An emulated model server that echoes."""
+    async with OpenAIEmulator(models=("test-model", "other-model")) as emulator:
+        yield emulator
+
+
+@pytest.fixture
+async def telegram() -> AsyncIterator[TelegramEmulator]:
+    """An emulated Telegram."""
+    async with TelegramEmulator() as emulator:
+        yield emulator
