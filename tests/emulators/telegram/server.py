@@ -101,6 +101,10 @@ class TelegramEmulator(World):
         """Wait until the bot has acknowledged all updates."""
         await self.wait_for(lambda: not self.updates, timeout)
 
+    def serving(self) -> set["asyncio.Task[Any]"]:
+        """Tasks that are the emulator's own; a poll is held although its caller has gone."""
+        return set(self._state.tasks)
+
     async def _listen(self) -> None:
         listener = socket.socket()
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -130,7 +134,8 @@ class TelegramEmulator(World):
                 Route("/file/bot{token}/{path:path}", self._file),
                 Route("/control/say", self._control_say, methods=["POST"]),
                 Route("/control/sent", self._control_sent),
-            ]
+            ],
+            exception_handlers={404: _unknown_path},
         )
 
         async def application(scope: Scope, receive: Receive, send: Send) -> None:
@@ -272,6 +277,10 @@ async def _parameters(http: HttpRequest) -> tuple[dict[str, Any], dict[str, Uplo
                 else:
                     params[name] = value
     return params, files
+
+
+async def _unknown_path(http: HttpRequest, error: Exception) -> Response:
+    return _refused(RefusalError(404, "Not Found"))
 
 
 def _refused(refusal: RefusalError) -> Response:

@@ -106,7 +106,8 @@ class World:
         self._update_ids = itertools.count(int(time.time()) % 10**9)
         self._chat_ids = itertools.count(2_000_000_001)
         self._file_ids = itertools.count(1)
-        # Private chats and basic groups share one counter; a supergroup has its own.
+        # Private chats and basic groups share one counter; a supergroup has its own, in which 1 is the
+        # notice of its creation, and so the General topic of a forum.
         self._message_ids: dict[int, itertools.count[int]] = {
             0: itertools.count(int(time.time()) % 10**6 + 1)
         }
@@ -248,7 +249,7 @@ class World:
     def next_message_id(self, chat: Chat) -> int:
         """The next message number where this chat counts."""
         counter = chat.id if chat.type == "supergroup" else 0
-        return next(self._message_ids.setdefault(counter, itertools.count(1)))
+        return next(self._message_ids.setdefault(counter, itertools.count(2)))
 
     def revoke(self) -> None:
         """The token stops being known, also for a poll that is waiting."""

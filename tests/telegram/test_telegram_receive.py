@@ -1,0 +1,386 @@
+"""What people write is stored before Telegram is told to forget it, whatever happens in between."""
+
+import asyncio
+import time
+from contextlib import AsyncExitStack
+
+import pytest
+
+from channels.errors import ChannelRefusedError
+from channels.messages import OutboundMessage, OutboundText
+from tests.emulators.telegram import DropBefore, Hang, RawAnswer, Refuse, bad_gateway, too_many
+
+DEEP = b'{"update_id": %ID%, "message": ' + b"[" * 50_000 + b"]" * 50_000 + b"}"
+HUGE_NUMBER = b'{"update_id": %ID%, "message": {"message_id": ' + b"9" * 5000 + b"}}"
+
+
+def offsets(tg):
+    return [int(call.params.get("offset", 0)) for call in tg.calls if call.method == "getUpdates"]
+
+
+async def test_a_private_message_reaches_the_inbox(tg, channel, inbox, listening):
+    ann = tg.user(501, "Ann", "ann_l")
+    async with listening(channel):
+        written = tg.say(tg.private_chat(ann), ann, "Good morning")
+        (message,) = await inbox.wait_for(1)
+
+    assert message.text == "Good morning"
+    assert message.address.chat_id == "501"
+    assert message.sender.name == "Ann"
+    assert message.message_id == str(written["message_id"])
+    assert message.addressed
+
+
+async def test_the_offset_moves_only_once_the_message_is_stored(tg, channel, inbox, listening):
+    ann = tg.user(501, "Ann")
+    gate, reached = asyncio.Event(), asyncio.Event()
+
+    async def before():
+        reached.set()
+        await gate.wait()
+
+    inbox.before = before
+    tg.say(tg.private_chat(ann), ann, "one")
+    async with listening(channel):
+        await reached.wait()
+        assert len(tg.updates) == 1
+        assert offsets(tg) == [0]
+        gate.set()
+        await tg.wait_until_heard()
+
+    assert inbox.texts == ["one"]
+
+
+async def test_a_message_stored_before_a_crash_is_redelivered_and_kept_once(tg, build, inbox, listening):
+    ann = tg.user(501, "Ann")
+    stored = asyncio.Event()
+
+    async def die():
+        stored.set()
+        await asyncio.Event().wait()
+
+    inbox.after = die
+    tg.say(tg.private_chat(ann), ann, "one")
+    async with listening(build()):
+        await stored.wait()
+    assert len(tg.updates) == 1
+
+    inbox.after = inbox.before
+    async with listening(build()):
+        await tg.wait_until_heard()
+
+    assert inbox.texts == ["one"]
+    assert len(inbox.deliveries) == 2
+
+
+async def test_a_message_not_stored_before_a_crash_is_not_lost(tg, build, inbox, listening):
+    ann = tg.user(501, "Ann")
+    reached = asyncio.Event()
+
+    async def die():
+        reached.set()
+        await asyncio.Event().wait()
+
+    inbox.before = die
+    tg.say(tg.private_chat(ann), ann, "one")
+    async with listening(build()):
+        await reached.wait()
+    assert inbox.texts == []
+
+    inbox.before = inbox.after
+    async with listening(build()):
+        await inbox.wait_for(1)
+
+    assert inbox.texts == ["one"]
+
+
+async def test_a_full_disk_holds_messages_back_and_keeps_their_order(tg, channel, inbox, pauses, listening):
+    ann = tg.user(501, "Ann")
+    inbox.failures = 8
+    for text in ("one", "two", "three"):
+        tg.say(tg.private_chat(ann), ann, text)
+    async with listening(channel):
+        await tg.wait_until_heard()
+
+    assert inbox.texts == ["one", "two", "three"]
+    assert pauses == [1, 2, 4, 8, 16, 30, 30, 30]
+
+
+async def test_poison_among_good_messages_is_set_aside_and_the_rest_goes_on(tg, channel, inbox, listening):
+    ann = tg.user(501, "Ann")
+    chat = tg.private_chat(ann)
+    poisons = [
+        {"message": {"message_id": "seven", "chat": {"id": 501, "type": "private"}}},
+        {"message": {}},
+        {"message": None},
+        {"message": {"message_id": 1, "chat": {"id": 501, "type": "private"}, "date": 10**30}},
+        {"message": {"message_id": 1, "chat": {"id": 10**400, "type": "private"}}},
+    ]
+    for number, poison in enumerate(poisons):
+        tg.say(chat, ann, f"good {number}")
+        tg.push_raw(poison)
+    for shapeless in ([], "text", None, 7, {"message": {}}):
+        tg.push_raw(shapeless, stamp=False)
+    tg.push_raw({"brand_new_kind": {"x": [1]}})
+    tg.say(chat, ann, "last")
+    async with listening(channel):
+        await inbox.wait_for(6)
+        await tg.wait_until_heard()
+
+    assert inbox.texts == ["good 0", "good 1", "good 2", "good 3", "good 4", "last"]
+    assert len(inbox.rejected) == 10
+    assert inbox.rejected[0].address.chat_id == "501"
+    assert '"seven"' in inbox.rejected[0].raw
+
+
+@pytest.mark.parametrize("poison", [DEEP, HUGE_NUMBER], ids=["deep", "number"])
+async def test_an_update_that_breaks_the_json_of_its_batch_is_skipped(poison, tg, channel, inbox, listening):
+    ann = tg.user(501, "Ann")
+    chat = tg.private_chat(ann)
+    tg.say(chat, ann, "before")
+    poison_id = tg.push_raw(poison)
+    tg.say(chat, ann, "after")
+    async with listening(channel):
+        await inbox.wait_for(2)
+        await tg.wait_until_heard()
+
+    assert inbox.texts == ["before", "after"]
+    assert [row.dedupe_key for row in inbox.rejected] == [f"telegram:main:unreadable:{poison_id}"]
+    assert len(inbox.rejected[0].raw) <= 100_000
+
+
+async def test_only_shapeless_updates_do_not_make_the_loop_race(tg, channel, inbox, pauses, listening):
+    tg.push_raw("no id", stamp=False)
+    async with listening(channel):
+        await tg.wait_for(lambda: len(pauses) >= 4)
+
+    assert pauses[:4] == [1, 2, 4, 8]
+    assert len(inbox.rows) == 1
+
+
+async def test_a_megabyte_of_text_arrives_whole(tg, channel, inbox, listening):
+    ann = tg.user(501, "Ann")
+    text = "a 😀 b " * 180_000
+    tg.say(tg.private_chat(ann), ann, text, entities=[{"type": "bold", "offset": 0, "length": 10**6}])
+    async with listening(channel):
+        await inbox.wait_for(1)
+
+    assert inbox.texts == [text.strip()]
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        DropBefore(),
+        bad_gateway(),
+        bad_gateway(500),
+        bad_gateway(404),
+        RawAnswer(b"<html>captive portal</html>"),
+        RawAnswer(b'{"ok":true}'),
+        RawAnswer(b'{"ok":true,"result":{"update_id":1}}'),
+        RawAnswer(b'{"ok":true,"result":[{"update_id":1},'),
+        RawAnswer(b"\xff\xfe\x00"),
+        Refuse(409, "Conflict: terminated by other getUpdates request"),
+        Refuse(400, "Bad Request: something new"),
+    ],
+    ids=repr,
+)
+async def test_a_passing_fault_loses_nothing(fault, tg, channel, inbox, pauses, listening):
+    ann = tg.user(501, "Ann")
+    tg.faults.add("getUpdates", fault, 2)
+    tg.say(tg.private_chat(ann), ann, "still here")
+    async with listening(channel):
+        await inbox.wait_for(1)
+
+    assert inbox.texts == ["still here"]
+    assert inbox.rejected == []
+    assert pauses == [1, 2]
+
+
+async def test_a_lasting_fault_is_asked_about_ever_more_slowly(tg, channel, pauses, listening):
+    tg.faults.add("getUpdates", bad_gateway(), None)
+    async with listening(channel):
+        await tg.wait_for(lambda: len(pauses) >= 8)
+
+    assert pauses[:8] == [1, 2, 4, 8, 16, 30, 30, 30]
+
+
+async def test_flood_control_is_obeyed(tg, channel, inbox, pauses, listening):
+    ann = tg.user(501, "Ann")
+    tg.faults.add("getUpdates", too_many(17))
+    tg.say(tg.private_chat(ann), ann, "hi")
+    async with listening(channel):
+        await inbox.wait_for(1)
+
+    assert pauses == [17]
+
+
+async def test_a_poll_that_is_never_answered_is_given_up(tg, build, inbox, listening):
+    ann = tg.user(501, "Ann")
+    tg.faults.add("getUpdates", Hang())
+    tg.say(tg.private_chat(ann), ann, "hi")
+    async with listening(build(poll_seconds=0, response_seconds=0.3)):
+        await inbox.wait_for(1)
+
+    assert inbox.texts == ["hi"]
+
+
+async def test_what_was_written_during_an_outage_arrives_after_it(tg, channel, inbox, pauses, listening):
+    ann = tg.user(501, "Ann")
+    chat = tg.private_chat(ann)
+    async with listening(channel):
+        tg.say(chat, ann, "before")
+        await inbox.wait_for(1)
+        async with tg.offline():
+            tg.say(chat, ann, "during")
+            await tg.wait_for(lambda: len(pauses) >= 3)
+        tg.say(chat, ann, "after")
+        await inbox.wait_for(3)
+
+    assert inbox.texts == ["before", "during", "after"]
+
+
+async def test_the_channel_starts_while_telegram_is_away(tg, channel, inbox, pauses, listening):
+    ann = tg.user(501, "Ann")
+    stack = AsyncExitStack()
+    async with tg.offline():
+        await channel.check()
+        tg.say(tg.private_chat(ann), ann, "early")
+        await stack.enter_async_context(listening(channel))
+        await tg.wait_for(lambda: len(pauses) >= 2)
+    await inbox.wait_for(1)
+    await stack.aclose()
+
+    assert inbox.texts == ["early"]
+
+
+async def test_two_pollers_each_survive_the_other(tg, build, inbox, pauses, listening):
+    ann = tg.user(501, "Ann")
+    first, second = build(), build()
+    async with listening(first):
+        async with listening(second):
+            await tg.wait_for(lambda: len(pauses) >= 2)
+        tg.say(tg.private_chat(ann), ann, "hi")
+        await inbox.wait_for(1)
+        await tg.wait_until_heard()
+
+    assert inbox.texts == ["hi"]
+
+
+async def test_a_forgotten_webhook_is_removed_and_its_messages_are_kept(tg, channel, inbox, listening):
+    ann = tg.user(501, "Ann")
+    tg.webhook = "https://hart.example/hook"
+    tg.say(tg.private_chat(ann), ann, "waited for the webhook")
+    async with listening(channel):
+        await inbox.wait_for(1)
+
+    assert tg.webhook == ""
+
+
+async def test_a_token_taken_away_during_a_poll_ends_receiving(tg, channel, inbox):
+    task = asyncio.create_task(channel.receive(inbox))
+    await tg.wait_for(lambda: tg.count("getUpdates") == 1)
+    tg.revoke()
+    with pytest.raises(ChannelRefusedError, match="token of account 'main'"):
+        await asyncio.wait_for(task, 5)
+
+
+@pytest.mark.parametrize("token", ["7100200300:wrong", "no colon", "1:a/../b", "1:\n"])
+async def test_a_wrong_token_is_refused_at_the_check(token, tg, build):
+    with pytest.raises(ChannelRefusedError):
+        await build(token=token).check()
+
+
+async def test_a_good_token_passes_the_check(channel):
+    await channel.check()
+
+
+async def test_cancelling_ends_at_once_and_leaves_no_task(tg, channel, inbox):
+    before = asyncio.all_tasks()
+    task = asyncio.create_task(channel.receive(inbox))
+    await tg.wait_for(lambda: tg.count("getUpdates") == 1)
+    started = time.monotonic()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+    assert time.monotonic() - started < 1
+    assert asyncio.all_tasks() - before - tg.serving() == set()
+
+
+async def test_cancelling_ends_a_wait_between_tries(tg, build, inbox):
+    waiting = asyncio.Event()
+
+    async def pause(seconds):
+        waiting.set()
+        await asyncio.Event().wait()
+
+    tg.faults.add("getUpdates", bad_gateway())
+    task = asyncio.create_task(build(pause=pause).receive(inbox))
+    await waiting.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.wait_for(task, 1)
+
+
+async def test_files_of_people_come_as_attachments(tg, channel, inbox, listening):
+    ann = tg.user(501, "Ann")
+    chat = tg.private_chat(ann)
+    tg.send_document(chat, ann, "Prüfung 検査.pdf", b"%PDF", mime="application/pdf", caption="Read this")
+    tg.send_photo(chat, ann, b"jpeg" * 100)
+    tg.send_document(chat, ann, None, b"opus", kind="voice", mime="audio/ogg")
+    async with listening(channel):
+        document, photo, voice = await inbox.wait_for(3)
+
+    assert document.text == "Read this"
+    assert document.attachments[0].name == "Prüfung 検査.pdf"
+    assert document.attachments[0].size == 4
+    assert document.attachments[0].mime == "application/pdf"
+    assert photo.attachments[0].name == f"photo-{photo.message_id}.jpg"
+    assert voice.attachments[0].name == f"voice-{voice.message_id}.ogg"
+
+
+async def test_in_a_group_mentions_replies_and_commands_are_for_us(tg, channel, inbox, listening):
+    ann = tg.user(501, "Ann")
+    group = tg.group("Ops")
+    async with listening(channel):
+        tg.say(group, ann, "talking to each other")
+        (heard,) = await inbox.wait_for(1)
+        ours = await channel.send(OutboundMessage(heard.address, "k1", OutboundText("At your service")))
+        tg.say(group, ann, "👋🏽 @Hart_Team_Bot what is up?")
+        tg.say(group, ann, "thanks", reply_to=int(ours.message_id))
+        tg.say(group, ann, "not you", reply_to=int(heard.message_id))
+        tg.say(group, ann, "/status@hart_team_bot now")
+        tg.say(group, ann, "/status")
+        tg.say(group, ann, "/status@another_bot now")
+        tg.say(group, ann, "me@hart_team_bot.example is a mail address")
+        await inbox.wait_for(7)
+        await tg.wait_until_heard()
+
+    assert [(message.text, message.addressed) for message in inbox.messages] == [
+        ("talking to each other", False),
+        ("👋🏽 what is up?", True),
+        ("thanks", True),
+        ("not you", False),
+        ("/status now", True),
+        ("/status", True),
+        ("me@hart_team_bot.example is a mail address", False),
+    ]
+
+
+async def test_forum_topics_are_told_apart_and_answered_in_place(tg, channel, inbox, listening):
+    ann = tg.user(501, "Ann")
+    forum = tg.group("Forum", forum=True)
+    topic = tg.topic(forum, "Releases")
+    async with listening(channel):
+        tg.say(forum, ann, "in General")
+        tg.say(forum, ann, "in a topic", thread=topic)
+        general, in_topic = await inbox.wait_for(2)
+    for message in (general, in_topic):
+        await channel.send(OutboundMessage(message.address, "k", OutboundText("answer")))
+
+    assert general.address.platform_thread == "1"
+    assert in_topic.address.platform_thread == str(topic)
+    assert not in_topic.addressed, "the notice of a topic's creation by us is not a message to reply to"
+    assert in_topic.reply_to is None
+    assert [sent.thread for sent in tg.sent] == [None, topic]
