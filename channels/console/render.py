@@ -6,9 +6,10 @@ taken out on the way in, and of what is printed only our own colours remain.
 
 import io
 import re
+from typing import ClassVar
 
-from rich.console import Console
-from rich.markdown import Markdown
+from rich.console import Console, JustifyMethod
+from rich.markdown import Heading, Markdown, MarkdownElement
 from rich.text import Text
 
 from channels.feed import FeedEntry
@@ -27,6 +28,16 @@ _TAIL_CHARACTERS = 6000
 _WIDEST = 100
 
 
+class _Heading(Heading):
+    """Headings start at the left, like everything else in a conversation."""
+
+    LEVEL_ALIGN: ClassVar[dict[str, JustifyMethod]] = {}
+
+
+class _Answer(Markdown):
+    elements: ClassVar[dict[str, type[MarkdownElement]]] = Markdown.elements | {"heading_open": _Heading}
+
+
 def clean(text: str) -> str:
     """Text without anything a terminal would obey; tabs and newlines stay."""
     return _CONTROL.sub("", text.replace("\r\n", "\n"))
@@ -37,7 +48,7 @@ def answer_text(text: str, width: int, *, color: bool) -> str:
     if not color:
         return clean(text).rstrip()
     # Links show their address: a terminal hides where a hyperlink leads.
-    return _ansi(Markdown(clean(text), hyperlinks=False, code_theme="ansi_dark"), width)
+    return _ansi(_Answer(clean(text), hyperlinks=False, code_theme="ansi_dark"), width)
 
 
 def dim(text: str, *, color: bool) -> str:
@@ -85,7 +96,7 @@ def live_fragments(view: RunView | None, width: int, height: int) -> list[tuple[
     return [(style, f"{line}\n") for style, line in shown]
 
 
-def _ansi(content: Markdown, width: int) -> str:
+def _ansi(content: _Answer, width: int) -> str:
     target = io.StringIO()
     console = Console(
         file=target,
