@@ -4,8 +4,6 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from pydantic import SecretStr
-
 from agent_core.checkpoints import Checkpoints
 from agent_core.models.catalog import ModelCatalog
 from agent_core.models.errors import ModelConfigError
@@ -39,21 +37,11 @@ def _spec(model: ModelConfig) -> ModelSpec:
     return ModelSpec(
         name=model.name,
         use=model.use,
-        arguments={key: _plain(value) for key, value in model.arguments.items()},
+        arguments=model.class_arguments(),
         supports_vision=model.supports_vision,
         supports_thinking=model.supports_thinking,
         context_window=model.context_window,
     )
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, SecretStr):
-        return value.get_secret_value()
-    if isinstance(value, dict):
-        return {key: _plain(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
-    return value
 
 
 @asynccontextmanager

@@ -30,6 +30,7 @@ class Home:
         self.staging = self.root / "staging"
         self.server_file = self.root / "server.json"
         self.log_file = self.root / "hart.log"
+        self.downloads = self.root / "downloads"
         self._lock = FileLock(self.root / "lock")
 
     def prepare(self) -> None:

@@ -57,24 +57,25 @@ class TaskDispatcher:
             made += await self._serve(task)
         return made
 
-    async def run_now(self, name: str) -> bool:
+    async def run_now(self, name: str) -> datetime | None:
         """Fire a task by hand, whether enabled or not. Its schedule goes on as if nothing had happened.
 
         Returns:
-            False if there is no such task.
+            The occurrence the fire is recorded as, or None if there is no such task.
 
         Raises:
             Exception: Whatever the ledger raises; the person who asked must be told.
         """
         task = next((task for task in await self._ledger.tasks() if task.name == name), None)
         if task is None:
-            return False
+            return None
         now = self._now()
         # The fire below moves the mark up to which the task is served, so what is due goes first.
         await self._fire_due(task, now)
         # Schedules fire on whole seconds: a fraction keeps this row apart from every planned one.
         by_hand = now if now.microsecond else now + timedelta(microseconds=1)
-        return await self._ledger.fire(task, by_hand, 0)
+        await self._ledger.fire(task, by_hand, 0)
+        return by_hand
 
     async def _ring(self, name: str) -> None:
         # Read anew: the task may have been changed or disabled since the alarm was set.

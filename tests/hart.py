@@ -15,7 +15,6 @@ from channels.console.client import LocalClient
 from tests.emulators.openai import OpenAIEmulator
 from tests.emulators.telegram import TelegramEmulator
 
-
 EVERYTHING = Parts()
 
 

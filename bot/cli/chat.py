@@ -40,4 +40,6 @@ async def _chat(
     async with connected(around) as server, LocalClient(server.url, server.token) as client:
         if message is None:
             return await run_repl(client, thread, around.home.root)
-        return await run_oneshot(client, thread, message, files, as_json=as_json, timeout=timeout)
+        return await run_oneshot(
+            client, thread, message, files, around.home.downloads, as_json=as_json, timeout=timeout
+        )

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import CursorResult
+from sqlalchemy import Integer, literal_column
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlmodel import Session, SQLModel
 
@@ -12,6 +12,6 @@ def insert_once(session: Session, table: type[SQLModel], values: Mapping[str, An
     """Insert a row unless one with an equal unique key exists; True if this call inserted it."""
     postgres = session.get_bind().dialect.name == "postgresql"
     insert = postgresql.insert(table) if postgres else sqlite.insert(table)
-    result = session.execute(insert.values(**values).on_conflict_do_nothing())
-    assert isinstance(result, CursorResult)
-    return result.rowcount == 1
+    once = insert.values(**values).on_conflict_do_nothing()
+    # RETURNING and not the row count, which Postgres' driver does not tell for this statement.
+    return session.scalar(once.returning(literal_column("1", Integer))) is not None
