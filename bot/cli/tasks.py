@@ -15,7 +15,7 @@ from bot.cli.environment import ConfigDirectory, Surroundings, surroundings
 from bot.errors import OperatorError
 from bot.server import ServerFile
 from bot.store.tables import DeliveryState, RunState
-from channels.console.render import clean
+from channels.console.render import plain
 
 app = typer.Typer(no_args_is_help=True, help="List scheduled tasks, or run one now.")
 
@@ -49,10 +49,10 @@ def run_task(
 ) -> None:
     """Run a task now, wait for it, and show what it posted where. Its schedule stays as it is."""
     outcome = asyncio.run(_run(surroundings(config), name, timeout))
-    print(clean(outcome["answer"]))
+    print(plain(outcome["answer"]))
     for delivery in outcome["deliveries"]:
         what = delivery["file"] or "text"
-        print(f"-> {delivery['channel']} {delivery['chat']}: {clean(what)} {delivery['state']}")
+        print(f"-> {delivery['channel']} {delivery['chat']}: {plain(what)} {delivery['state']}")
     delivered = all(one["state"] == DeliveryState.SENT for one in outcome["deliveries"])
     raise typer.Exit(0 if outcome["state"] == RunState.DONE and delivered else 1)
 
