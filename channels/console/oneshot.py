@@ -9,7 +9,7 @@ from typing import TextIO
 
 from channels.console.ask import Answer, ask
 from channels.console.client import LocalClient, LocalServerError
-from channels.console.render import answer_text, clean, dim, file_text, phase_text
+from channels.console.render import answer_text, dim, file_text, phase_text, plain
 from channels.views import RunView
 
 
@@ -17,9 +17,9 @@ async def run_oneshot(
     client: LocalClient,
     chat: str,
     text: str,
-    files: Sequence[Path],
-    downloads: Path,
+    files: Sequence[Path] = (),
     *,
+    downloads: Path | None = None,
     as_json: bool = False,
     timeout: float | None = 600.0,
     out: TextIO | None = None,
@@ -32,7 +32,8 @@ async def run_oneshot(
         chat: Name of the chat.
         text: The message.
         files: What to attach.
-        downloads: Where files of the answer are saved.
+        downloads: Where files of the answer are saved; the current directory by default. A file that
+            is there already is never written over.
         as_json: Print one object ``{thread, text, files: [{name, path}]}`` instead of text.
         timeout: Seconds to wait for the answer; None waits as long as it takes.
         out: Where the answer goes; standard output by default.
@@ -44,15 +45,15 @@ async def run_oneshot(
     out, err = out or sys.stdout, err or sys.stderr
     progress = _Progress(err) if err.isatty() and not as_json else None
     try:
-        answer = await ask(client, chat, text, files, downloads, timeout, progress)
+        answer = await ask(client, chat, text, files, downloads or Path(), timeout, progress)
     except TimeoutError:
         print(
-            f"No answer within {timeout:g} s. It will be in the chat “{clean(chat)}” when it is there.",
+            f"No answer within {timeout:g} s. It will be in the chat “{plain(chat)}” when it is there.",
             file=err,
         )
         return 1
     except LocalServerError as error:
-        print(clean(str(error)), file=err)
+        print(plain(str(error)), file=err)
         return 1
     finally:
         if progress is not None:
@@ -88,7 +89,7 @@ class _Progress:
 
     def __call__(self, view: RunView) -> None:
         running = [tool.label for tool in view.tools if not tool.done]
-        line = clean(running[-1] if running else phase_text(view)).replace("\n", " ")
+        line = plain(running[-1] if running else phase_text(view)).replace("\n", " ")
         width = shutil.get_terminal_size().columns - 2
         self._err.write(f"\r\x1b[K{dim(line[:width] + '…', color=True)}")
         self._err.flush()

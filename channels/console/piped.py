@@ -8,7 +8,7 @@ from channels.console.ask import ask
 from channels.console.client import LocalClient, LocalServerError
 from channels.console.commands import TypedLineError, parse_line
 from channels.console.oneshot import print_answer
-from channels.console.render import clean
+from channels.console.render import plain
 
 
 async def run_piped(
@@ -35,10 +35,10 @@ async def run_piped(
                 continue
             answer = await ask(client, chat, typed.text, typed.files, downloads, None)
         except TypedLineError as error:
-            print(clean(str(error)), file=err)
+            print(plain(str(error)), file=err)
             code = 1
         except LocalServerError as error:
-            print(clean(str(error)), file=err)
+            print(plain(str(error)), file=err)
             return 1
         else:
             print_answer(answer, out)

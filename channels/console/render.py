@@ -38,7 +38,7 @@ class _Answer(Markdown):
     elements: ClassVar[dict[str, type[MarkdownElement]]] = Markdown.elements | {"heading_open": _Heading}
 
 
-def clean(text: str) -> str:
+def plain(text: str) -> str:
     """Text without anything a terminal would obey; tabs and newlines stay."""
     return _CONTROL.sub("", text.replace("\r\n", "\n"))
 
@@ -46,27 +46,27 @@ def clean(text: str) -> str:
 def answer_text(text: str, width: int, *, color: bool) -> str:
     """An answer as printed: rendered markdown with colours, or the plain text without."""
     if not color:
-        return clean(text).rstrip()
+        return plain(text).rstrip()
     # Links show their address: a terminal hides where a hyperlink leads.
-    return _ansi(_Answer(clean(text), hyperlinks=False, code_theme="ansi_dark"), width)
+    return _ansi(_Answer(plain(text), hyperlinks=False, code_theme="ansi_dark"), width)
 
 
 def dim(text: str, *, color: bool) -> str:
     """A remark beside the conversation."""
-    return f"\x1b[2m{clean(text)}\x1b[0m" if color else clean(text)
+    return f"\x1b[2m{plain(text)}\x1b[0m" if color else plain(text)
 
 
 def entry_text(entry: FeedEntry, width: int, *, color: bool) -> str:
     """An entry's text as printed in the interactive console, without its files."""
     if entry.role == "person":
-        quoted = "\n  ".join(clean(entry.text).splitlines())
+        quoted = "\n  ".join(plain(entry.text).splitlines())
         return dim(f"› {quoted}", color=color)
     return answer_text(entry.text, width, color=color)
 
 
 def file_text(name: str, path: str, *, color: bool) -> str:
     """Where a file was saved."""
-    return dim(f"Saved {clean(name)} as {clean(path)}", color=color)
+    return dim(f"Saved {plain(name)} as {plain(path)}", color=color)
 
 
 def phase_text(view: RunView | None) -> str:
@@ -86,10 +86,10 @@ def live_fragments(view: RunView | None, width: int, height: int) -> list[tuple[
     if view is not None:
         for tool in view.tools:
             mark = "✓" if tool.done and tool.ok else "✗" if tool.done else "·"
-            lines.append(("class:tool", f"{mark} {clean(tool.label)}"[: max(1, width - 1)]))
+            lines.append(("class:tool", f"{mark} {plain(tool.label)}"[: max(1, width - 1)]))
         if view.text:
             console = Console(file=io.StringIO(), width=max(10, width))
-            tail = Text(clean(view.text)[-_TAIL_CHARACTERS:])
+            tail = Text(plain(view.text)[-_TAIL_CHARACTERS:])
             lines.extend(("", line.plain.rstrip("\n")) for line in tail.wrap(console, max(10, width - 1)))
     shown = lines[-(height - 1) :]
     shown.append(("class:phase", f"{phase_text(view)}… (Ctrl-C stops)"))

@@ -21,7 +21,7 @@ from channels.console.client import FOREVER, LinkChanged, LocalClient, LocalServ
 from channels.console.commands import LineCompleter, TypedLineError, TypedMessage, parse_line
 from channels.console.conversation import Conversation
 from channels.console.piped import run_piped
-from channels.console.render import clean, dim, entry_text, file_text, live_fragments
+from channels.console.render import dim, entry_text, file_text, live_fragments, plain
 from channels.feed import FeedEntry
 from channels.views import RunView
 
@@ -87,7 +87,7 @@ class _Repl:
         try:
             page = await self._client.history(self._chat, _EARLIER_ENTRIES)
         except LocalServerError as error:
-            sys.stderr.write(f"{clean(str(error))}\n")
+            sys.stderr.write(f"{plain(str(error))}\n")
             return 1
         with patch_stdout(raw=True):
             self._say(

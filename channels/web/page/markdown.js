@@ -124,6 +124,8 @@ class Inline {
         this.dead.add(mark);
         return false;
       }
+      // The outer pair ends with the run of signs: in ***a*** the inner one keeps its own.
+      if (mark.length === 2) while (text[close + 2] === mark[0]) close++;
       const after = text[close + mark.length] ?? "";
       const inWord = mark[0] === "_" && /[\p{L}\p{N}]/u.test(after);
       const inRun = mark.length === 1 && (after === mark || text[close - 1] === mark);

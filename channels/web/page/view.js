@@ -39,8 +39,17 @@ function fileLink(base, file) {
     image.addEventListener("error", () => image.remove());
     anchor.append(image);
   }
-  anchor.append(element("span", "file-line", icon("file"), element("span", "file-name", file.name), element("span", "file-size", bytes(file.size))));
+  anchor.append(fileLine(file));
   return element("li", "", anchor);
+}
+
+// What a person sent is shown by name only: the chat hands out what Hart made.
+function sentFile(file) {
+  return element("li", "", element("span", "file", fileLine(file)));
+}
+
+function fileLine(file) {
+  return element("span", "file-line", icon("file"), element("span", "file-name", file.name), element("span", "file-size", bytes(file.size)));
 }
 
 function entryNode(base, entry, question) {
@@ -54,7 +63,7 @@ function entryNode(base, entry, question) {
   const body = element("div", "body");
   if (question) body.append(element("p", "question", question));
   if (entry.text) body.append(entry.role === "hart" ? markdown(entry.text) : element("p", "said", entry.text));
-  if (entry.files.length) body.append(element("ul", "files", ...entry.files.map((file) => fileLink(base, file))));
+  if (entry.files.length) body.append(element("ul", "files", ...entry.files.map((file) => (entry.role === "hart" ? fileLink(base, file) : sentFile(file)))));
   body.append(time);
   if (entry.role === "hart") node.append(icon("mark", "mark"));
   node.append(who, body);
@@ -72,7 +81,7 @@ function dayNode(day) {
 function pendingNode(message, act) {
   const body = element("div", "body");
   if (message.text) body.append(element("p", "said", message.text));
-  if (message.files.length) body.append(element("ul", "files", ...message.files.map((file) => element("li", "", element("span", "file", element("span", "file-line", icon("file"), element("span", "file-name", file.name), element("span", "file-size", bytes(file.size))))))));
+  if (message.files.length) body.append(element("ul", "files", ...message.files.map(sentFile)));
   if (message.state === "refused") {
     body.append(element("p", "problem", `Not sent. ${message.problem} `, button("Try again", "plain", () => act.retry(message)), button("Edit", "plain", () => act.edit(message))));
   } else if (message.state === "waiting") {
