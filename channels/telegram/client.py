@@ -37,7 +37,7 @@ _NEVER_LEFT = (
 )
 _POOL_SIZE = 64
 _POOL_SECONDS = 10.0
-_UPLOAD_SECONDS = 60.0
+_UPLOAD_PATIENCE = 4
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
@@ -54,7 +54,7 @@ class TelegramClient:
 
     def __init__(self, token: str, base_url: str, response_seconds: float) -> None:
         base = base_url.rstrip("/")
-        proxy = _proxy(base)
+        proxy = environment_proxy(base)
         trust = httpx.create_ssl_context()
         self._response_seconds = response_seconds
         self._files_url = f"{base}/file/bot{_PLACEHOLDER}"
@@ -82,9 +82,8 @@ class TelegramClient:
 
     async def call(self, call: ApiCall, *, wait_seconds: float = 0) -> Any:
         """Call a method; see :class:`~channels.telegram.api.BotApi`."""
-        read_seconds = wait_seconds + (
-            max(_UPLOAD_SECONDS, self._response_seconds) if call.upload else self._response_seconds
-        )
+        # Telegram answers an upload only when it has stored the file.
+        read_seconds = wait_seconds + self._response_seconds * (_UPLOAD_PATIENCE if call.upload else 1)
         params: dict[str, Any] = dict(call.params)
         handle = await asyncio.to_thread(call.upload.path.open, "rb") if call.upload else None
         with handle or nullcontext():
@@ -237,7 +236,7 @@ def _input_file(handle: IO[bytes], name: str, mime: str) -> InputFile:
     return file
 
 
-def _proxy(base: str) -> str | None:
+def environment_proxy(base: str) -> str | None:
     """The proxy that the environment names for this server.
 
     httpx looks it up itself only as long as it makes its own transport.

@@ -19,6 +19,8 @@ GENERAL_TOPIC = "1"
 """Id of a forum's General topic: messages to it must be sent without a thread id."""
 
 _LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
+# A quotation mark would reach people as %22, the form that multipart bodies have for it.
+_UNFIT_FOR_NAME = re.compile(r'[\x00-\x1f"\ud800-\udfff]')
 _INTEGER = re.compile(r"-?[0-9]{1,19}")
 
 
@@ -49,7 +51,7 @@ def render(message: OutboundMessage) -> ApiCall:
         case OutboundFile(path, name, mime):
             if message.possible_repeat:
                 params["caption"] = REPEAT_MARK
-            shown = _LONE_SURROGATE.sub("_", name)
+            shown = _UNFIT_FOR_NAME.sub("_", name)
             return ApiCall("sendDocument", params, Upload("document", path, shown, mime))
 
 

@@ -111,7 +111,7 @@ class TelegramEmulator(World):
         listener.bind(("127.0.0.1", self._port))
         self._port = listener.getsockname()[1]
         self._server = await asyncio.get_running_loop().create_server(
-            lambda: H11Protocol(self._config, self._state, {}), sock=listener
+            lambda: _Connection(self._config, self._state, {}), sock=listener
         )
 
     async def _stop_listening(self) -> None:
@@ -238,6 +238,14 @@ class TelegramEmulator(World):
                 for sent in self.sent
             ]
         )
+
+
+class _Connection(H11Protocol):
+    """Without an access log, which would show the token that the bot itself takes care to hide."""
+
+    def __init__(self, config: uvicorn.Config, state: ServerState, app_state: dict[str, Any]) -> None:
+        super().__init__(config, state, app_state)
+        self.access_log = False
 
 
 class _HalfAnswer(Response):
