@@ -36,7 +36,8 @@ from bot.proxy import MessageProxy
 from bot.receivers import Receivers
 from bot.roles import LocalRoles, PostgresRoles, Roles
 from bot.runner import TaskRunner
-from bot.server import ServerFile, bind, local_url, new_token, serving
+from bot.server import bind, local_url, new_token, serving
+from bot.serverfile import ServerFile
 from bot.store.database import Database, libpq_url, postgres_url, sqlite_url
 from bot.store.schema import migrate
 from bot.tasks import ConfiguredTasks

@@ -10,8 +10,8 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from agent_core.paths import ThreadFiles
+from bot.drafts import FileDraft
 from bot.errors import OperatorError
-from bot.store.outbox import FileDraft
 
 MAX_NAME_BYTES = 120
 

@@ -8,6 +8,7 @@ from pathlib import Path
 FORMAT = "%(asctime)s %(levelname)-7s %(name)s: %(message)s"
 
 NOISY = (
+    "uvicorn",
     "httpx",
     "httpcore",
     "httpx2",

@@ -20,7 +20,7 @@ from bot.lanes import Lane, control_lane, thread_lane
 from bot.messages import storable
 from bot.store import inbox, outbox, threads
 from bot.store.database import Database, StoreUnavailableError
-from bot.store.tables import InboundKind
+from bot.store.states import InboundKind
 from bot.threads import thread_key
 from channels.errors import InboxUnavailableError
 from channels.messages import Address, Attachment, InboundMessage, Sender

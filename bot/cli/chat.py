@@ -41,5 +41,11 @@ async def _chat(
         if message is None:
             return await run_repl(client, thread, around.home.root)
         return await run_oneshot(
-            client, thread, message, files, around.home.downloads, as_json=as_json, timeout=timeout
+            client,
+            thread,
+            message,
+            files,
+            downloads=around.home.downloads,
+            as_json=as_json,
+            timeout=timeout,
         )

@@ -5,10 +5,9 @@ from contextlib import asynccontextmanager
 
 import httpx
 
-from bot.app import EMBEDDED, running
 from bot.cli.environment import Surroundings
 from bot.logs import log_to_file
-from bot.server import ServerFile
+from bot.serverfile import ServerFile
 
 PROBE_SECONDS = 3.0
 
@@ -24,6 +23,9 @@ async def connected(around: Surroundings) -> AsyncIterator[ServerFile]:
     if found is not None and await _answers(found):
         yield found
         return
+    # Imported here: the agent's libraries take seconds to load, and joining a running Hart needs none.
+    from bot.app import EMBEDDED, running
+
     around.home.prepare()
     log_to_file(around.home.log_file)
     async with running(around.settings, around.home, around.environ, EMBEDDED) as hart:

@@ -7,15 +7,17 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.app import Hart, Parts, running
 from bot.cli.environment import ConfigDirectory, Surroundings, surroundings
 from bot.logs import log_to_file, log_to_stderr
 from channels.console.client import LocalClient
 from channels.console.repl import run_repl
+
+if TYPE_CHECKING:
+    from bot.app import Hart
 
 CHAT = "main"
 
@@ -39,6 +41,9 @@ def run(
 
 
 async def _serve(around: Surroundings, *, with_console: bool) -> int:
+    # Imported here: the agent's libraries take seconds to load, and `hart --help` needs none of them.
+    from bot.app import Parts, running
+
     with _stop_signals() as stopped:
         async with running(around.settings, around.home, around.environ, Parts()) as hart:
             for line in _greeting(around, hart):
@@ -50,7 +55,7 @@ async def _serve(around: Surroundings, *, with_console: bool) -> int:
             return await _chat_until(stopped, hart)
 
 
-async def _chat_until(stopped: asyncio.Event, hart: Hart) -> int:
+async def _chat_until(stopped: asyncio.Event, hart: "Hart") -> int:
     async with LocalClient(hart.url, hart.local_token) as client:
         repl = asyncio.create_task(run_repl(client, CHAT, hart.home.root))
         stop = asyncio.create_task(stopped.wait())
@@ -82,7 +87,7 @@ def _stop_signals() -> Iterator[asyncio.Event]:
             loop.remove_signal_handler(number)
 
 
-def _greeting(around: Surroundings, hart: Hart) -> Iterator[str]:
+def _greeting(around: Surroundings, hart: "Hart") -> Iterator[str]:
     config = around.settings.config
     yield f"Hart is running. Web chat: {hart.url}"
     yield f"Model: {config.default_model}"

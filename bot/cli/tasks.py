@@ -13,8 +13,8 @@ import typer
 from bot.cli.connect import connected
 from bot.cli.environment import ConfigDirectory, Surroundings, surroundings
 from bot.errors import OperatorError
-from bot.server import ServerFile
-from bot.store.tables import DeliveryState, RunState
+from bot.serverfile import ServerFile
+from bot.store.states import DeliveryState, RunState
 from channels.console.render import plain
 
 app = typer.Typer(no_args_is_help=True, help="List scheduled tasks, or run one now.")

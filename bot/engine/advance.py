@@ -23,6 +23,7 @@ from agent_core.models.catalog import ModelCatalog
 from agent_core.runtime import AgentRuntime, RunRequest
 from bot.clock import Clock, new_id
 from bot.directory import ChannelDirectory
+from bot.drafts import FileDraft
 from bot.engine.answers import answer_drafts
 from bot.engine.fence import Fence, FenceKeeper
 from bot.engine.intake import Fetcher, Intake, dump_intake, load_intake
@@ -34,9 +35,8 @@ from bot.models import usable_model
 from bot.presenter import presenting
 from bot.store import lanes, runs
 from bot.store.database import Database
-from bot.store.outbox import FileDraft
 from bot.store.runs import Closing, NotYet, Turn
-from bot.store.tables import RunState
+from bot.store.states import RunState
 
 log = logging.getLogger(__name__)
 

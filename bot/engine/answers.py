@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from bot.store.outbox import Draft, FileDraft
+from bot.drafts import Draft, FileDraft
 from bot.store.runs import Turn
 from channels.messages import Address
 

@@ -10,6 +10,7 @@ from bot.clock import Clock
 from bot.commands.parse import Invocation, parse_command
 from bot.commands.registry import CommandContext, Registry
 from bot.directory import ChannelDirectory
+from bot.drafts import Draft
 from bot.engine.answers import reply_drafts
 from bot.engine.signals import Signals
 from bot.engine.wakes import Wakes
@@ -79,7 +80,7 @@ class ControlWorker:
                 await self._wakes.now(woken)
 
     def _close(
-        self, session: Session, lane: Lane, epoch: int, inbound_id: int, drafts: list[outbox.Draft]
+        self, session: Session, lane: Lane, epoch: int, inbound_id: int, drafts: list[Draft]
     ) -> set[Lane]:
         lanes.hold(session, lane, epoch)
         inbox.close(session, inbound_id, self._now())

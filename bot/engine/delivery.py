@@ -15,7 +15,8 @@ from bot.home import Home
 from bot.lanes import Lane
 from bot.store import lanes, outbox
 from bot.store.database import Database
-from bot.store.tables import Delivery, DeliveryState
+from bot.store.states import DeliveryState
+from bot.store.tables import Delivery
 from channels.channel import Channel
 from channels.errors import AmbiguousSendError, PermanentSendError, TransientSendError
 from channels.messages import Address, OutboundFile, OutboundMessage, OutboundText

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, and_
 from sqlmodel import Session, col, not_, select
 
-from bot.store.tables import Delivery, Inbound, InboundKind
+from bot.store.states import InboundKind
+from bot.store.tables import Delivery, Inbound
 from channels.messages import Address
 
 

@@ -8,7 +8,8 @@ from sqlmodel import Session, col, select
 
 from bot.lanes import Lane
 from bot.messages import dump_addresses, dump_message
-from bot.store.tables import Inbound, InboundKind, User
+from bot.store.states import InboundKind
+from bot.store.tables import Inbound, User
 from bot.store.upsert import insert_once
 from channels.messages import Address, InboundMessage
 

@@ -6,7 +6,8 @@ from sqlalchemy import CursorResult, func, update
 from sqlmodel import Session, col, select
 
 from bot.lanes import Lane
-from bot.store.tables import Delivery, DeliveryState, Inbound
+from bot.store.states import DeliveryState
+from bot.store.tables import Delivery, Inbound
 from bot.store.tables import Lane as LaneRow
 from bot.store.upsert import insert_once
 

@@ -1,49 +1,18 @@
 """What goes out: written with what it answers, sent in order per chat."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import update
 from sqlmodel import Session, col, select
 
+from bot.drafts import Draft
 from bot.lanes import Lane, chat_lane
 from bot.messages import storable
 from bot.store import lanes as lane_rows
-from bot.store.tables import Delivery, DeliveryState
+from bot.store.states import DeliveryState
+from bot.store.tables import Delivery
 from bot.store.upsert import insert_once
-from channels.messages import Address
-
-
-@dataclass(frozen=True, slots=True)
-class FileDraft:
-    """A file to deliver: ``path`` is relative to the home and keeps its content until sent."""
-
-    path: str
-    name: str
-    mime: str
-    size: int
-
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """A delivery to be. Exactly one of ``text`` and ``file`` is set.
-
-    Args:
-        key: Unique: writing the same key twice delivers once.
-        address: Where to.
-        in_reply_to: Platform id of the message it answers, if any.
-        quote: Show it as a reply to that message.
-        final: True for the last part of an answer.
-    """
-
-    key: str
-    address: Address
-    text: str | None = None
-    file: FileDraft | None = None
-    in_reply_to: str | None = None
-    quote: bool = False
-    final: bool = False
 
 
 def add(session: Session, drafts: Sequence[Draft], now: datetime, run_id: str | None = None) -> set[Lane]:

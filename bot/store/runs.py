@@ -8,10 +8,12 @@ from sqlalchemy import func, update
 from sqlmodel import Session, col, select
 
 from agent_core.events import Usage
+from bot.drafts import Draft
 from bot.lanes import Lane, thread_lane
 from bot.messages import load_addresses, load_message, storable
 from bot.store import inbox, lanes, outbox, threads
-from bot.store.tables import Inbound, InboundKind, Run, RunState
+from bot.store.states import InboundKind, RunState
+from bot.store.tables import Inbound, Run
 from channels.messages import Address, ChatKind, InboundMessage
 
 
@@ -101,7 +103,7 @@ class Closing:
 
     state: RunState
     answer: str
-    drafts: Sequence[outbox.Draft]
+    drafts: Sequence[Draft]
     usage: Usage = NO_USAGE
     error: str | None = None
 

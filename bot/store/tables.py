@@ -1,11 +1,12 @@
 """The ledger's tables. A change here needs a migration in ``bot/store/migrations/versions``."""
 
 from datetime import UTC, datetime
-from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import BigInteger, Column, DateTime, Dialect, Index, Integer, Text, TypeDecorator
 from sqlmodel import Field, SQLModel, UniqueConstraint
+
+from bot.store.states import DeliveryState, RunState
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -83,16 +84,6 @@ class Lane(SQLModel, table=True):
     epoch: int = Field(default=0, sa_column=Column(BigInteger(), nullable=False))
 
 
-class InboundKind(StrEnum):
-    """What an inbound row is."""
-
-    MESSAGE = "message"
-    COMMAND = "command"
-    TASK = "task"
-    REFUSED = "refused"
-    REJECTED = "rejected"
-
-
 class Inbound(SQLModel, table=True):
     """Something that came in. ``done_at`` is empty while it is open; ids give the order of a lane."""
 
@@ -122,16 +113,6 @@ class Inbound(SQLModel, table=True):
     done_at: datetime | None = _time(nullable=True)
 
 
-class RunState(StrEnum):
-    """Where a run stands."""
-
-    RUNNING = "running"
-    DONE = "done"
-    FAILED = "failed"
-    STOPPED = "stopped"
-    SET_ASIDE = "set_aside"
-
-
 class Run(SQLModel, table=True):
     """The work on one inbound row. At most one run of a thread is ``running``."""
 
@@ -155,15 +136,6 @@ class Run(SQLModel, table=True):
     context_tokens: int = 0
     answer: str | None = _text(nullable=True)
     error: str | None = _text(nullable=True)
-
-
-class DeliveryState(StrEnum):
-    """Where a delivery stands. ``sending`` at a take-over means nobody knows whether it arrived."""
-
-    OPEN = "open"
-    SENDING = "sending"
-    SENT = "sent"
-    FAILED = "failed"
 
 
 class Delivery(SQLModel, table=True):

@@ -9,7 +9,8 @@ from sqlmodel import Session, col, select
 from bot.clock import new_id
 from bot.lanes import Lane, thread_lane
 from bot.store import inbox, threads
-from bot.store.tables import InboundKind, TaskFire, TaskState
+from bot.store.states import InboundKind
+from bot.store.tables import TaskFire, TaskState
 from bot.store.upsert import insert_once
 from channels.messages import Address, InboundMessage
 

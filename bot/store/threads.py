@@ -5,7 +5,8 @@ from datetime import datetime
 from sqlalchemy import update
 from sqlmodel import Session, col, select
 
-from bot.store.tables import Run, RunState, Thread
+from bot.store.states import RunState
+from bot.store.tables import Run, Thread
 from bot.store.upsert import insert_once
 
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from bot.runner import TaskRunner
 from bot.store import outbox, runs
 from bot.store.database import Database
-from bot.store.tables import RunState
+from bot.store.states import RunState
 
 POLL_SECONDS = 0.2
 MAX_WAIT_SECONDS = 60

@@ -1,0 +1,32 @@
+"""The states that rows of the ledger go through."""
+
+from enum import StrEnum
+
+
+class InboundKind(StrEnum):
+    """What an inbound row is."""
+
+    MESSAGE = "message"
+    COMMAND = "command"
+    TASK = "task"
+    REFUSED = "refused"
+    REJECTED = "rejected"
+
+
+class RunState(StrEnum):
+    """Where a run stands."""
+
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    STOPPED = "stopped"
+    SET_ASIDE = "set_aside"
+
+
+class DeliveryState(StrEnum):
+    """Where a delivery stands. ``sending`` at a take-over means nobody knows whether it arrived."""
+
+    OPEN = "open"
+    SENDING = "sending"
+    SENT = "sent"
+    FAILED = "failed"
