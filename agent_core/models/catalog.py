@@ -12,6 +12,7 @@ from langchain_core.language_models import BaseChatModel
 from pydantic import ValidationError
 
 from agent_core.models.errors import ModelConfigError
+from agent_core.models.plain_requests import PlainCompletions
 from agent_core.models.spec import ModelSpec
 
 _CONNECT_SECONDS = 10.0
@@ -99,7 +100,7 @@ def _build(spec: ModelSpec, timeout_seconds: float) -> BaseChatModel:
     _refuse_unknown_arguments(spec, cls)
     arguments = {**_defaults(cls, timeout_seconds, spec.arguments), **spec.arguments}
     try:
-        return cls(**arguments)
+        model = cls(**arguments)
     except ValidationError as error:
         problems = "; ".join(
             f"{'.'.join(str(part) for part in problem['loc']) or 'arguments'}: {problem['msg']}"
@@ -108,6 +109,15 @@ def _build(spec: ModelSpec, timeout_seconds: float) -> BaseChatModel:
         raise _config_error(spec, problems) from None
     except Exception as error:  # noqa: BLE001 - a class of the operator's choice may raise anything
         raise _config_error(spec, f"{type(error).__name__}: {error}") from None
+    if _is_openai(cls):
+        completions: Any = model
+        completions.async_client = PlainCompletions(completions.async_client)
+    return model
+
+
+def _is_openai(cls: type[BaseChatModel]) -> bool:
+    # Known by its name, so that nothing imports langchain_openai (seconds) before it is wanted.
+    return any(base.__name__ == "BaseChatOpenAI" for base in cls.__mro__)
 
 
 def _resolve(spec: ModelSpec) -> type[BaseChatModel]:
@@ -146,8 +156,7 @@ def _refuse_unknown_arguments(spec: ModelSpec, cls: type[BaseChatModel]) -> None
 
 
 def _defaults(cls: type[BaseChatModel], timeout_seconds: float, given: Mapping[str, Any]) -> dict[str, Any]:
-    # Known by its name, so that nothing imports langchain_openai (seconds) before it is wanted.
-    if not any(base.__name__ == "BaseChatOpenAI" for base in cls.__mro__):
+    if not _is_openai(cls):
         return {}
     defaults: dict[str, Any] = {
         # Off by default with a base_url of one's own; without it no tokens are reported.
