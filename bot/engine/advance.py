@@ -144,6 +144,9 @@ class ThreadWorker:
                     return
                 if turn is None:
                     return
+                if self._draining:
+                    await self._give_back(turn, fence)
+                    return
                 self._step(Step.CLAIMED)
                 if not await self._take_turn(turn, fence):
                     return
@@ -244,6 +247,7 @@ class ThreadWorker:
         ]
 
     async def _close_stopped(self, turn: Turn, fence: Fence) -> None:
+        fence.check()
         await self._runtime.abandon(turn.thread_id, turn.run_id, STOPPED_NOTE)
         drafts = answer_drafts(turn, STOPPED_ANSWER, [], self._channels.split)
         await self._close(turn, fence, Closing(RunState.STOPPED, STOPPED_ANSWER, drafts))
@@ -296,4 +300,11 @@ class ThreadWorker:
         self._step(Step.CLOSED)
         for lane in woken:
             await self._wakes.now(lane)
-        await self._runtime.prune(turn.thread_id)
+        await self._prune(turn.thread_id)
+
+    async def _prune(self, thread_id: str) -> None:
+        try:
+            await self._runtime.prune(thread_id)
+        except Exception:
+            # The turn is closed; the next one of this thread prunes again.
+            log.exception("checkpoints of thread %s were not pruned", thread_id)

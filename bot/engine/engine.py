@@ -66,7 +66,6 @@ class Engine:
             LaneKind.CONTROL: control.control,
             LaneKind.CHAT: delivery.deliver,
         }
-        self._draining = False
         self._tasks: list[asyncio.Task[None]] = []
         self._subscriptions = ExitStack()
 
@@ -94,8 +93,6 @@ class Engine:
         except Exception:
             log.exception("%s failed", lane.name)
             self._retry(lane)
-        if self._draining:
-            await self._wakes.now(lane)  # for another node; this one serves no more
 
     def _retry(self, lane: Lane) -> None:
         self._wakes.after(lane, FAILED_LANE_SECONDS)
@@ -126,12 +123,14 @@ class Engine:
                 log.warning("cannot look for stop requests: %s", error)
 
     async def drain(self, seconds: float) -> None:
-        """Begin nothing new and give running work some time; what is left resumes in the next process."""
-        self._draining = True
+        """Begin nothing new and give running work some time; what is left resumes in the next process.
+
+        Answers of runs that end meanwhile are still sent.
+        """
+        await self._threads.drain(seconds)
         self._delivery.drain()
-        draining = asyncio.create_task(self._threads.drain(seconds))
         await self._dispatcher.drain()
-        await draining
+        await self.sweep()  # for other nodes; this one serves no more
 
     async def close(self) -> None:
         """Stop everything and let go."""
