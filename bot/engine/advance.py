@@ -109,7 +109,7 @@ class ThreadWorker:
         self._now = now
         self._step = step
         self._running: dict[str, _Attempt] = {}
-        self._draining = False
+        self._draining = asyncio.Event()
 
     @property
     def running(self) -> frozenset[str]:
@@ -124,7 +124,7 @@ class ThreadWorker:
 
     async def drain(self, seconds: float) -> None:
         """Begin nothing new, give running runs some time, then cut them: they resume elsewhere or later."""
-        self._draining = True
+        self._draining.set()
         tasks = [attempt.task for attempt in self._running.values()]
         if tasks:
             await asyncio.wait(tasks, timeout=seconds)
@@ -135,7 +135,7 @@ class ThreadWorker:
         """Run a thread's open rows in order until none is left. Idempotent; one caller a lane at a time."""
         epoch = await self._database.run(partial(lanes.take, lane=lane))
         with self._fences.holding(lane, epoch) as fence:
-            while not self._draining:
+            while not self._draining.is_set():
                 turn = await self._database.run(
                     partial(runs.claim, lane=lane, epoch=epoch, new_run_id=new_id(), now=self._now())
                 )
@@ -144,7 +144,7 @@ class ThreadWorker:
                     return
                 if turn is None:
                     return
-                if self._draining:
+                if self._draining.is_set():
                     await self._give_back(turn, fence)
                     return
                 self._step(Step.CLAIMED)
