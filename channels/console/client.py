@@ -235,10 +235,13 @@ async def _events(lines: AsyncIterator[str]) -> AsyncIterator[_Event]:
 
 
 def _news(event: _Event) -> FeedEntry | RunView | None:
-    if event.name == "entry":
-        return parse_entry(event.data)
-    if event.name == "progress":
-        return parse_view(event.data)
+    try:
+        if event.name == "entry":
+            return parse_entry(event.data)
+        if event.name == "progress":
+            return parse_view(event.data)
+    except WireError as error:
+        raise ServerRefusedError(str(error)) from error
     # A newer server may send more; what we do not know we do not need.
     return None
 

@@ -98,11 +98,14 @@ class _Repl:
                 self._print(entry_text(entry, self._width(), color=True))
             listener = asyncio.create_task(self._listen(page.cursor))
             sender = asyncio.create_task(self._send())
+            # Neither ends by itself unless something is wrong.
             listener.add_done_callback(self._leave)
+            sender.add_done_callback(self._leave)
             try:
                 await self._prompt_until_left()
             finally:
                 listener.remove_done_callback(self._leave)
+                sender.remove_done_callback(self._leave)
                 refused = await _end(listener, sender)
             if refused is not None:
                 self._say(str(refused))
@@ -206,7 +209,7 @@ class _Repl:
 
         return keys
 
-    def _leave(self, listener: "asyncio.Task[None]") -> None:
+    def _leave(self, ended: "asyncio.Task[None]") -> None:
         if self._session.app.is_running:
             self._session.app.exit(exception=EOFError)
 

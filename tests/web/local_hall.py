@@ -73,7 +73,7 @@ class LocalHall:
     """Inbox, ledger and agent. The agent echoes, word by word, and knows some requests.
 
     ``wait`` keeps a run going until ``/stop``; ``file NAME TEXT`` presents a file; ``tools`` runs
-    two tools; ``parts`` answers in two parts. Attachments come back as files.
+    two tools; ``parts`` answers in two parts; ``fail`` fails. Attachments come back as files.
     """
 
     home: Path
@@ -128,6 +128,7 @@ class LocalHall:
         *,
         final: bool = True,
         files: tuple[FeedFile, ...] = (),
+        failed: bool = False,
     ) -> None:
         said = self.feed.entries[address]
         at = START + timedelta(seconds=len(said))
@@ -141,6 +142,7 @@ class LocalHall:
                 message_id,
                 reply,
                 final,
+                failed,
             )
         )
         await self.feed.notify(address)
@@ -187,7 +189,9 @@ class LocalHall:
         files = await self._files(message)
         await self._show(address, RunView(view.run_id, view.in_reply_to, Phase.DONE, answer))
         key = f"d{len(self.feed.entries[address])}"
-        await self._add(address, "hart", answer, key, message.message_id, files=files)
+        failed = text == "fail"
+        answer = "The model did not answer." if failed else answer
+        await self._add(address, "hart", answer, key, message.message_id, files=files, failed=failed)
 
     async def _show(self, address: Address, view: RunView) -> None:
         await self.channels[address.channel].show(address, view)
