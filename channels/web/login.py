@@ -6,7 +6,7 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from channels.web.page import login_page
-from channels.web.security import WebSecurity, client_of, equal
+from channels.web.security import WebSecurity, equal
 from channels.web.session import COOKIE, SESSION_SECONDS, TryLimit, new_session
 
 
@@ -33,14 +33,13 @@ def login_routes(security: WebSecurity, tries: TryLimit, now: Callable[[], float
 
     @router.post("/login", status_code=204)
     async def login(given: _Login, request: Request) -> Response:
-        client = client_of(request.scope)
-        if tries.exhausted(client):
+        if tries.exhausted():
             raise HTTPException(429, "Too many wrong tokens. Wait a minute.", {"retry-after": "60"})
         response = Response(status_code=204)
         if security.token is None:
             return response
         if not equal(given.token.strip(), security.token):
-            tries.failed(client)
+            tries.failed()
             raise HTTPException(401, "The token is wrong.")
         response.set_cookie(
             COOKIE,

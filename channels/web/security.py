@@ -139,7 +139,7 @@ class Guard:
         headers = Headers(scope=scope)
         refused = refusal(scope["method"], headers, self._security)
         if refused is None and scope["path"] not in self._security.open_paths | {"/login"}:
-            refused = self._unauthorized(headers, client_of(scope))
+            refused = self._unauthorized(headers)
         if refused is None:
             return None
         if refused.status == 401 and scope["method"] == "GET" and "text/html" in headers.get("accept", ""):
@@ -147,7 +147,7 @@ class Guard:
         extra = {401: {"www-authenticate": "Bearer"}, 429: {"retry-after": "60"}}.get(refused.status)
         return JSONResponse({"detail": refused.words}, refused.status, extra)
 
-    def _unauthorized(self, headers: Headers, client: str) -> Refusal | None:
+    def _unauthorized(self, headers: Headers) -> Refusal | None:
         if self._security.token is None:
             return None
         cookie = cookie_parser(headers.get("cookie", "")).get(COOKIE, "")
@@ -159,23 +159,17 @@ class Guard:
         # The local token cannot be guessed, so a storm of wrong tries never locks the console out.
         if self._security.local_token is not None and equal(given, self._security.local_token):
             return None
-        if self._tries.exhausted(client):
+        if self._tries.exhausted():
             return Refusal(429, "Too many wrong tokens. Wait a minute.")
         if equal(given, self._security.token):
             return None
-        self._tries.failed(client)
+        self._tries.failed()
         return Refusal(401, "The token is wrong.")
 
 
 def equal(given: str, secret: str) -> bool:
     """Compare in a time that does not depend on where they differ."""
     return hmac.compare_digest(given.encode("utf-8", "replace"), secret.encode("utf-8", "replace"))
-
-
-def client_of(scope: Scope) -> str:
-    """The address a request comes from."""
-    client = scope.get("client")
-    return str(client[0]) if client else ""
 
 
 def _with_headers(send: Send) -> Send:

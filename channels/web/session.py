@@ -2,7 +2,7 @@
 
 import hashlib
 import hmac
-from collections import OrderedDict
+from collections import deque
 from collections.abc import Callable
 
 COOKIE = "hart_session"
@@ -10,8 +10,6 @@ COOKIE = "hart_session"
 
 SESSION_SECONDS = 30 * 24 * 3600
 """How long a login lasts."""
-
-_CLIENTS = 1000
 
 
 def new_session(token: str, now: float) -> str:
@@ -37,7 +35,10 @@ def _sign(token: str, until: str) -> str:
 
 
 class TryLimit:
-    """Counts wrong tries of each client over the last minute.
+    """Counts wrong tries over the last minute.
+
+    All clients count together: an address can be made up behind a proxy. Whoever is logged in
+    already is not held up.
 
     Args:
         now: Seconds of a clock.
@@ -46,20 +47,13 @@ class TryLimit:
 
     def __init__(self, now: Callable[[], float], per_minute: int = 10) -> None:
         self._now = now
-        self._per_minute = per_minute
-        self._failures: OrderedDict[str, list[float]] = OrderedDict()
+        self._failures: deque[float] = deque(maxlen=per_minute)
 
-    def exhausted(self, client: str) -> bool:
-        """True when this client must wait."""
-        start = self._now() - 60.0
-        recent = [at for at in self._failures.get(client, []) if at > start]
-        return len(recent) >= self._per_minute
+    def exhausted(self) -> bool:
+        """True when the next try must wait."""
+        full = len(self._failures) == self._failures.maxlen
+        return full and self._failures[0] > self._now() - 60.0
 
-    def failed(self, client: str) -> None:
+    def failed(self) -> None:
         """Count a wrong try."""
-        failures = self._failures.setdefault(client, [])
-        failures.append(self._now())
-        del failures[: -self._per_minute]
-        self._failures.move_to_end(client)
-        if len(self._failures) > _CLIENTS:
-            self._failures.popitem(last=False)
+        self._failures.append(self._now())

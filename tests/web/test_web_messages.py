@@ -1,3 +1,5 @@
+import asyncio
+import resource
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -5,6 +7,7 @@ import httpx
 import pytest
 
 from channels.web.uploads import UploadLimits, safe_name
+from tests.web.conftest import eventually
 from tests.web.local_hall import LocalServer, local_server
 
 MESSAGES = "/api/chats/web/main/messages"
@@ -173,6 +176,36 @@ async def test_bodies_that_are_not_a_message_are_refused(
     assert isinstance(answer.json()["detail"], str)
     assert server.hall.accepted == []
     assert staged(server) == []
+
+
+async def test_an_upload_that_breaks_off_leaves_nothing(server: LocalServer, http: httpx.AsyncClient) -> None:
+    _, writer = await asyncio.open_connection("127.0.0.1", server.port)
+    writer.write(
+        b"POST /api/chats/web/main/messages HTTP/1.1\r\nHost: localhost\r\nX-Hart: 1\r\n"
+        b"Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 100000\r\n\r\n"
+        b'--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nhalf a file'
+    )
+    await writer.drain()
+    await eventually(lambda: len(staged(server)) == 1)
+    writer.close()
+    await writer.wait_closed()
+    await eventually(lambda: staged(server) == [])
+    assert server.hall.accepted == []
+
+
+async def test_a_full_disk_is_said_plainly(server: LocalServer, http: httpx.AsyncClient) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    # The kernel refuses to write further, as it does on a full disk.
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, hard))
+    try:
+        fields = {"text": "hi", "message_id": "m1"}
+        answer = await http.post(MESSAGES, data=fields, files={"file": ("a", b"x" * (2 << 20))})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert answer.status_code == 507
+    assert "disk is full" in answer.json()["detail"]
+    assert staged(server) == []
+    assert server.hall.accepted == []
 
 
 async def test_an_unavailable_inbox_is_said_plainly_and_can_be_tried_again(

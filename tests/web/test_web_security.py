@@ -200,12 +200,26 @@ async def test_ten_wrong_tokens_a_minute_and_no_more(locked: LocalServer) -> Non
         assert (await http.post("/login", json={"token": TOKEN})).status_code == 204
 
 
-def test_tries_are_counted_for_each_client() -> None:
-    limit = TryLimit(lambda: 0.0, per_minute=2)
-    for _ in range(5):
-        limit.failed("a")
-    assert limit.exhausted("a")
-    assert not limit.exhausted("b")
+async def test_a_made_up_address_gives_no_further_tries(locked: LocalServer) -> None:
+    async with client(locked) as http:
+        for number in range(10):
+            forwarded = {"x-forwarded-for": f"192.0.2.{number}"}
+            await http.post("/login", json={"token": f"guess {number}"}, headers=forwarded)
+        forwarded = {"x-forwarded-for": "192.0.2.99"}
+        assert (await http.post("/login", json={"token": TOKEN}, headers=forwarded)).status_code == 429
+
+
+def test_old_tries_are_forgotten_one_by_one() -> None:
+    now = 0.0
+    limit = TryLimit(lambda: now, per_minute=2)
+    limit.failed()
+    now = 30.0
+    limit.failed()
+    assert limit.exhausted()
+    now = 61.0
+    assert not limit.exhausted()
+    limit.failed()
+    assert limit.exhausted()
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 // The page: one chat at a time, chosen by the address after the hash sign.
 
 const STARTERS = ["What can you do for me?", "Every weekday at 8, post a digest of the news", "/help"];
-const ui = Object.fromEntries(["scroll", "log", "pending", "live", "welcome", "earlier", "latest", "connection", "stop", "notice"].map((id) => [id, document.getElementById(id)]));
+const ui = Object.fromEntries(["scroll", "log", "pending", "live", "welcome", "earlier", "latest", "connection", "stop", "notice", "spoken"].map((id) => [id, document.getElementById(id)]));
 
 let chat = null;
 let link_ = null;
@@ -45,6 +45,8 @@ function clearLog() {
   lastDay = "";
   questions = new Map();
   lastQuestion = null;
+  // History is to be read at will, not read out; what comes later is.
+  ui.spoken.setAttribute("aria-live", "off");
 }
 
 function takeEntries(entries, { earlier }) {
@@ -54,7 +56,10 @@ function takeEntries(entries, { earlier }) {
     addEntry(entry);
     if (document.hidden && entry.role === "hart") unread++;
   }
-  if (earlier !== null) ui.earlier.hidden = !earlier;
+  if (earlier !== null) {
+    ui.earlier.hidden = !earlier;
+    setTimeout(() => ui.spoken.setAttribute("aria-live", "polite"), 500);
+  }
   showOutbox();
   showLive();
   showTitle();

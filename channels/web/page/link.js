@@ -16,15 +16,17 @@ class Link {
   }
 
   async start() {
+    let page;
     try {
-      const page = await this.history();
-      if (this.closed) return;
-      this.chat.cursor = page.cursor;
-      this.on.entries(page.entries, { earlier: page.entries.length >= this.limit });
-      this.follow();
+      page = await this.history();
     } catch {
       this.lost(() => this.start());
+      return;
     }
+    if (this.closed) return;
+    this.chat.cursor = page.cursor;
+    this.on.entries(page.entries, { earlier: page.entries.length >= this.limit });
+    this.follow();
   }
 
   async history() {

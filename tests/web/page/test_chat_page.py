@@ -159,7 +159,7 @@ async def test_what_comes_unasked_is_shown_and_read_out(server: LocalServer, loo
     await seen.page.locator("#welcome").wait_for()
     await server.hall.say(server.hall.channels["web"].address("main"), "Your digest", None)
     await seen.answer("Your digest")
-    assert await seen.page.get_by_role("log").get_attribute("aria-live") == "polite"
+    await seen.page.locator("[role=log][aria-live=polite] #log").wait_for()
     assert await seen.page.locator("#live").get_attribute("aria-live") == "off"
     assert not await seen.page.locator("#welcome").is_visible()
 
