@@ -2,6 +2,7 @@
 
 import calendar
 import io
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -12,8 +13,15 @@ from feedparser.util import FeedParserDict
 
 from agent_core.tools.feeds_decode import decode, without_prolog
 from agent_core.tools.feeds_text import plain_text
+from agent_core.tools.feeds_xml import TooComplexError, is_well_formed, mend_ampersands
+
+logger = logging.getLogger(__name__)
 
 MAX_LINK = 1_000
+MAX_BROKEN = 30_000
+"""Bytes that a feed with broken XML may have."""
+
+_DECLARATION = b'<?xml version="1.0" encoding="utf-8"?>\n'
 _TITLE = 200
 _SUMMARY = 400
 _URL_SAFE = "%/:=&?~#+!$,;@*-._"
@@ -65,14 +73,19 @@ def parse_feed(data: bytes, url: str = "", content_type: str = "") -> Feed:
     if not root:
         raise NotAFeedError("the document is neither RSS nor Atom")
     # Always a stream: feedparser takes bare bytes for the name of a file to open.
-    document = io.BytesIO(b'<?xml version="1.0" encoding="utf-8"?>\n' + root.encode("utf-8", "replace"))
-    # What is HTML becomes plain text later on; feedparser need not clean it.
-    parsed = parse(
-        document,
-        response_headers={"content-type": "application/xml; charset=utf-8"},
-        sanitize_html=False,
-        resolve_relative_uris=False,
-    )
+    document = io.BytesIO(_sound_xml(root))
+    try:
+        # What is HTML becomes plain text later on; feedparser need not clean it.
+        parsed = parse(
+            document,
+            response_headers={"content-type": "application/xml; charset=utf-8"},
+            sanitize_html=False,
+            resolve_relative_uris=False,
+        )
+    except Exception as error:
+        # feedparser trips over some documents (a KeyError for an item inside a link, for one).
+        logger.exception("A feed could not be parsed")
+        raise NotAFeedError("the feed is broken") from error
     if not parsed.entries:
         _refuse_what_is_no_feed(parsed, root)
     items = [_item(entry, url) for entry in parsed.entries]
@@ -80,13 +93,33 @@ def parse_feed(data: bytes, url: str = "", content_type: str = "") -> Feed:
     return Feed(plain_text(str(parsed.feed.get("title", "")), _TITLE), tuple(items))
 
 
+def _sound_xml(root: str) -> bytes:
+    """The document as XML that feedparser reads in time. For XML that is not well-formed it falls back to a
+    parser whose time grows with the square of the length, so such a document is mended or must be short."""
+    try:
+        for text in (root, mend_ampersands(root)):
+            document = _DECLARATION + text.encode("utf-8", "replace")
+            if is_well_formed(document):
+                return document
+    except TooComplexError as error:
+        raise NotAFeedError("it has too many elements, or they are nested too deep") from error
+    if len(document) > MAX_BROKEN:
+        _refuse_web_page(root)
+        raise NotAFeedError("it is no well-formed XML")
+    return document
+
+
 def _refuse_what_is_no_feed(parsed: Mapping[str, object], root: str) -> None:
-    if root[:5].lower() == "<html":
-        raise NotAFeedError("it is a web page, not a feed; look for the address of the feed itself")
+    _refuse_web_page(root)
     if not parsed.get("version"):
         raise NotAFeedError("the document is neither RSS nor Atom")
     if parsed.get("bozo"):
         raise NotAFeedError("the feed is broken and no entry could be read")
+
+
+def _refuse_web_page(root: str) -> None:
+    if root[:5].lower() == "<html":
+        raise NotAFeedError("it is a web page, not a feed; look for the address of the feed itself")
 
 
 def _item(entry: FeedParserDict, url: str) -> FeedItem:
@@ -94,7 +127,7 @@ def _item(entry: FeedParserDict, url: str) -> FeedItem:
     return FeedItem(
         title=plain_text(str(entry.get("title") or ""), _TITLE),
         link=_safe_link(str(entry.get("link") or ""), url),
-        date=_date(entry.get("published_parsed") or entry.get("updated_parsed")),
+        date=_date(entry),
         summary=plain_text(str(summary or ""), _SUMMARY),
     )
 
@@ -111,8 +144,13 @@ def _safe_link(link: str, url: str) -> str | None:
     return quoted if len(quoted) <= MAX_LINK else None
 
 
-def _date(parsed: object) -> datetime | None:
-    try:
-        return datetime.fromtimestamp(calendar.timegm(parsed), UTC) if parsed else None  # type: ignore[arg-type]
-    except (ValueError, OverflowError, OSError, TypeError):
-        return None
+def _date(entry: FeedParserDict) -> datetime | None:
+    """When an entry says it was published, else updated. A year no feed can mean counts as no date."""
+    for key in ("published_parsed", "updated_parsed"):
+        # Asked first, because feedparser makes up an update time when it is just read.
+        if key not in entry:
+            continue
+        parsed = entry[key]
+        if parsed and 1970 <= parsed[0] < 2100:
+            return datetime.fromtimestamp(calendar.timegm(parsed), UTC)
+    return None
