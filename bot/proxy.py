@@ -212,7 +212,12 @@ def _clean(message: InboundMessage) -> InboundMessage:
         dedupe_key=storable(message.dedupe_key),
         text=storable(message.text),
         attachments=tuple(
-            Attachment(storable(file.name), storable(file.ref), file.size, file.mime)
+            Attachment(
+                storable(file.name),
+                storable(file.ref),
+                file.size,
+                None if file.mime is None else storable(file.mime),
+            )
             for file in message.attachments
         ),
         reply_to=None if message.reply_to is None else storable(message.reply_to),
