@@ -32,13 +32,6 @@ async def openai() -> AsyncIterator[OpenAIEmulator]:
 
 
 @pytest.fixture
-async def telegram() -> AsyncIterator[TelegramEmulator]:
-    """The platform."""
-    async with TelegramEmulator() as emulator:
-        yield emulator
-
-
-@pytest.fixture
 def sqlite_site(tmp_path: Path, openai: OpenAIEmulator, telegram: TelegramEmulator) -> Site:
     """A place to run on SQLite."""
     return _connected(Site(tmp_path), openai, telegram)
