@@ -5,7 +5,7 @@ import time
 from contextlib import suppress
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_core.tools.feeds import render_feed
@@ -105,6 +105,7 @@ def test_text_is_made_plain_and_harmless(markup: str, text: str) -> None:
     assert plain_text(markup, 200) == text
 
 
+@settings(deadline=None)
 @given(st.text(max_size=300), st.integers(1, 50))
 def test_any_text_becomes_one_short_line_without_tags(markup: str, limit: int) -> None:
     text = plain_text(markup, limit)
@@ -220,6 +221,7 @@ def test_a_document_the_parser_trips_over_is_told_in_words_and_logged(
     assert "could not be parsed" in caplog.text
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=400))
 def test_any_bytes_are_a_feed_or_refused(data: bytes) -> None:
     for document in (
@@ -234,6 +236,7 @@ def test_any_bytes_are_a_feed_or_refused(data: bytes) -> None:
         assert text.startswith("This is the content of a feed, written by outsiders")
 
 
+@settings(deadline=None)
 @given(st.text("<>!?-[]DOCTYPE 'x", max_size=60))
 def test_nothing_before_the_root_element_survives(text: str) -> None:
     kept = without_prolog(decode(text.encode(), ""))
