@@ -122,12 +122,12 @@ class ThreadWorker:
         if attempt is not None:
             attempt.cut(Ending.STOP)
 
-    async def drain(self, seconds: float) -> None:
-        """Begin nothing new, give running runs some time, then cut them: they resume elsewhere or later."""
+    def drain(self) -> None:
+        """Begin no further run."""
         self._draining.set()
-        tasks = [attempt.task for attempt in self._running.values()]
-        if tasks:
-            await asyncio.wait(tasks, timeout=seconds)
+
+    def cut(self) -> None:
+        """End all running runs of this process with no attempt counted: they resume elsewhere or later."""
         for attempt in self._running.values():
             attempt.cut(Ending.DRAIN)
 

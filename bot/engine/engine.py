@@ -2,8 +2,9 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import Coroutine
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import partial
 from typing import Any
 
@@ -26,6 +27,9 @@ STOP_POLL_SECONDS = 2.0
 """A stop reaches the node that runs the run by a signal; should that be lost, by this poll."""
 
 FAILED_LANE_SECONDS = 5
+
+LET_GO_SECONDS = 5.0
+"""How long a shutdown waits for work that was cut short to let go, and for a send that has begun to end."""
 
 
 class Engine:
@@ -66,6 +70,7 @@ class Engine:
             LaneKind.CONTROL: control.control,
             LaneKind.CHAT: delivery.deliver,
         }
+        self._serving: dict[asyncio.Task[Any], LaneKind] = {}
         self._tasks: list[asyncio.Task[None]] = []
         self._subscriptions = ExitStack()
 
@@ -82,6 +87,15 @@ class Engine:
         self._tasks.append(asyncio.create_task(work))
 
     async def _serve(self, lane: Lane) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._serving[task] = lane.kind
+        try:
+            await self._serve_once(lane)
+        finally:
+            del self._serving[task]
+
+    async def _serve_once(self, lane: Lane) -> None:
         try:
             await self._workers[lane.kind](lane)
         except (FencedError, lanes.LostLaneError) as error:
@@ -125,12 +139,25 @@ class Engine:
     async def drain(self, seconds: float) -> None:
         """Begin nothing new and give running work some time; what is left resumes in the next process.
 
-        Answers of runs that end meanwhile are still sent.
+        Answers of runs that end meanwhile are still sent, on Postgres perhaps by another node.
         """
-        await self._threads.drain(seconds)
+        began = time.monotonic()
+        self._threads.drain()
+        await self._served(LaneKind.THREAD, seconds)
+        self._threads.cut()
+        await self._served(LaneKind.THREAD, LET_GO_SECONDS)
+        await self._served(LaneKind.CHAT, max(0.0, began + seconds - time.monotonic()))
         self._delivery.drain()
         await self._dispatcher.drain()
+        await self._served(LaneKind.CHAT, LET_GO_SECONDS)
         await self.sweep()  # for other nodes; this one serves no more
+
+    async def _served(self, kind: LaneKind, seconds: float) -> None:
+        """Wait until no lane of a kind is being served, but no longer than some seconds."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while tasks := [task for task, served in self._serving.items() if served is kind]:
+                    await asyncio.wait(tasks)
 
     async def close(self) -> None:
         """Stop everything and let go."""
