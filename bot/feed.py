@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import ExitStack, asynccontextmanager
 from functools import partial
 
@@ -13,10 +13,11 @@ from bot.messages import load_message
 from bot.store import feed
 from bot.store.database import Database
 from bot.store.tables import Delivery, Inbound
-from channels.feed import Cursor, FeedEntry, FeedFile, FeedPage
+from channels.feed import Cursor, FeedEntry, FeedFile, FeedPage, Staging
 from channels.messages import Address, OutboundFile
 from channels.views import Phase, RunView
 
+_SENT_FILE = re.compile(r"in-(\d{1,18})-(\d{1,4})")
 _CURSOR = re.compile(r"i(\d{1,18})-d(\d{1,18})")
 
 
@@ -69,6 +70,9 @@ class LedgerFeed:
 
     async def file(self, address: Address, file_id: str) -> OutboundFile | None:
         """See :class:`channels.feed.Feed`."""
+        sent = _SENT_FILE.fullmatch(file_id)
+        if sent is not None:
+            return await self._sent_file(address, int(sent[1]), int(sent[2]))
         if not file_id.isdecimal() or len(file_id) > 18:
             return None
         row = await self._database.run(partial(feed.file, address=address, delivery_id=int(file_id)))
@@ -76,6 +80,17 @@ class LedgerFeed:
             return None
         mime = row.file_mime or "application/octet-stream"
         return OutboundFile(self._home.outgoing(row.file_path), row.file_name, mime)
+
+    async def _sent_file(self, address: Address, inbound_id: int, place: int) -> OutboundFile | None:
+        """What a person sent, for as long as it is staged."""
+        find = partial(feed.attachment, address=address, inbound_id=inbound_id, place=place)
+        attachment = await self._database.run(find)
+        if attachment is None:
+            return None
+        path = Staging(self._home.staging).path(attachment.ref)
+        if not path.is_file():
+            return None
+        return OutboundFile(path, attachment.name, attachment.mime or "application/octet-stream")
 
     async def notify(self, address: Address) -> None:
         """See :class:`channels.feed.Feed`."""
@@ -130,7 +145,8 @@ def _page(said: feed.Said, seen: tuple[int, int], limit: int, *, newest: bool) -
     rows = rows[-limit:] if newest else rows[:limit]
     inbound_id = max((row.id or 0 for row in rows if isinstance(row, Inbound)), default=seen[0])
     delivery_id = max((row.id or 0 for row in rows if isinstance(row, Delivery)), default=seen[1])
-    return FeedPage(tuple(_entry(row) for row in rows), f"i{inbound_id}-d{delivery_id}")
+    entries = tuple(_entry(row, said.failed) for row in rows)
+    return FeedPage(entries, f"i{inbound_id}-d{delivery_id}")
 
 
 def _when(row: Inbound | Delivery) -> tuple[float, int, int]:
@@ -139,8 +155,10 @@ def _when(row: Inbound | Delivery) -> tuple[float, int, int]:
     return row.created_at.timestamp(), 1, row.id or 0
 
 
-def _entry(row: Inbound | Delivery) -> FeedEntry:
-    return _person_entry(row) if isinstance(row, Inbound) else _hart_entry(row)
+def _entry(row: Inbound | Delivery, failed: Collection[str]) -> FeedEntry:
+    if isinstance(row, Inbound):
+        return _person_entry(row)
+    return _hart_entry(row, failed=row.run_id in failed)
 
 
 def _person_entry(row: Inbound) -> FeedEntry:
@@ -161,7 +179,7 @@ def _person_entry(row: Inbound) -> FeedEntry:
     )
 
 
-def _hart_entry(row: Delivery) -> FeedEntry:
+def _hart_entry(row: Delivery, *, failed: bool) -> FeedEntry:
     files: tuple[FeedFile, ...] = ()
     if row.file_name is not None:
         mime = row.file_mime or "application/octet-stream"
@@ -175,4 +193,5 @@ def _hart_entry(row: Delivery) -> FeedEntry:
         message_id=row.key,
         in_reply_to=row.in_reply_to,
         final=row.final,
+        failed=failed,
     )

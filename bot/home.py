@@ -16,6 +16,10 @@ from bot.errors import OperatorError
 MAX_NAME_BYTES = 120
 
 
+class HomeBusyError(OperatorError):
+    """Another process works on the home."""
+
+
 class Home:
     """``HART_HOME``: databases, thread files, staged uploads and files on their way out.
 
@@ -55,12 +59,12 @@ class Home:
         """Make this process the only one that works on this home.
 
         Raises:
-            OperatorError: Another one does.
+            HomeBusyError: Another one does.
         """
         try:
             self._lock.acquire(blocking=False)
         except Timeout:
-            raise OperatorError(
+            raise HomeBusyError(
                 f"Another Hart is working in {self.root}. Stop it first, or set HART_HOME to another folder."
             ) from None
 

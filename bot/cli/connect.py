@@ -1,15 +1,20 @@
 """Reaching the Hart of a home: the running one, or one of our own for as long as a command needs it."""
 
+import asyncio
+import os
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 
 import httpx
 
 from bot.cli.environment import Surroundings
+from bot.home import Home, HomeBusyError
 from bot.logs import log_to_file
 from bot.serverfile import ServerFile
 
 PROBE_SECONDS = 3.0
+PROBE_EVERY = 0.5
+TRIES = 60
 
 
 @asynccontextmanager
@@ -19,17 +24,41 @@ async def connected(around: Surroundings) -> AsyncIterator[ServerFile]:
     Raises:
         OperatorError: There is none and none can be started.
     """
-    found = ServerFile.read(around.home.server_file)
-    if found is not None and await _answers(found):
-        yield found
-        return
+    async with AsyncExitStack() as stack:
+        yield await _reach(around, stack)
+
+
+async def _reach(around: Surroundings, stack: AsyncExitStack) -> ServerFile:
+    for _ in range(TRIES):
+        server = await _running(around.home) or await _embedded(around, stack)
+        if server is not None:
+            return server
+        await asyncio.sleep(PROBE_EVERY)  # another Hart is just starting, or just stopping
+    raise HomeBusyError(
+        f"Another Hart works in {around.home.root} and does not answer. "
+        "Stop it, or set HART_HOME to another folder."
+    )
+
+
+async def _running(home: Home) -> ServerFile | None:
+    found = ServerFile.read(home.server_file)
+    return found if found is not None and await _answers(found) else None
+
+
+async def _embedded(around: Surroundings, stack: AsyncExitStack) -> ServerFile | None:
+    """A Hart of our own, until the stack is closed; None when another process has the home."""
     # Imported here: the agent's libraries take seconds to load, and joining a running Hart needs none.
     from bot.app import EMBEDDED, running
 
     around.home.prepare()
     log_to_file(around.home.log_file)
-    async with running(around.settings, around.home, around.environ, EMBEDDED) as hart:
-        yield ServerFile(hart.url, hart.local_token, 0)
+    try:
+        hart = await stack.enter_async_context(
+            running(around.settings, around.home, around.environ, EMBEDDED)
+        )
+    except HomeBusyError:
+        return None
+    return ServerFile(hart.url, hart.local_token, os.getpid())
 
 
 async def _answers(server: ServerFile) -> bool:
