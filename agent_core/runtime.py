@@ -139,7 +139,7 @@ class AgentRuntime:
             await _in_context(context, events.aclose())
             await self._checkpoints.settle(request.thread_id)
 
-    async def abandon(self, thread_id: str, run_id: str, note: str) -> None:
+    async def abandon(self, thread_id: str, run_id: str, note: str, guard: Guard | None = None) -> None:
         """End a run that will not go on, so that the conversation stays whole.
 
         Calls without a result are answered as interrupted, results that were there are kept, and
@@ -149,11 +149,17 @@ class AgentRuntime:
             thread_id: The conversation; none of its runs may be going on.
             run_id: The run.
             note: What to say in place of an answer.
+            guard: Asked before the write, as in a run.
+
+        Raises:
+            FencedError: The guard says that the thread is no longer ours.
         """
         agent = await self._reader()
         state = await agent.aget_state(_config(thread_id))
         if _turn_id(state) == run_id:
-            await self._close(agent, state, thread_id, run_id, note)
+            context = contextvars.copy_context()
+            context.run(fence.set_guard, guard)
+            await _in_context(context, self._close(agent, state, thread_id, run_id, note))
 
     async def history(self, thread_id: str) -> list[Said]:
         """Give what was said in a thread, oldest first, without tool calls."""
@@ -209,7 +215,6 @@ class AgentRuntime:
             return
         if before is not None and not begun:
             await self._close(agent, state, request.thread_id, before, _INTERRUPTED)
-        await asyncio.to_thread(request.files.ensure)
         for event in started(turn):
             yield event
         messages = _messages(state)

@@ -100,6 +100,8 @@ def _write(files: ThreadFiles, virtual: str, content: str) -> str:
     if path.parent == files.root or path.is_dir():
         raise FileToolError(f"{virtual}: is a directory")
     try:
+        # Here and not at the start of each run, most of which write nothing.
+        files.ensure()
         path.parent.mkdir(parents=True, exist_ok=True)
         _replace(path, data)
     except OSError as error:

@@ -62,6 +62,27 @@ async def test_losing_the_run_in_a_tool_stops_it_before_the_result_is_stored(
         assert lease.ours is False
 
 
+async def test_a_fenced_process_cannot_end_a_run_either(tmp_path: Path, store_url: str | None) -> None:
+    lease = Lease()
+
+    @tool
+    async def act() -> str:
+        """Lose the run."""
+        lease.ours = False
+        return "acted"
+
+    script = sequence([Reply(calls=(Call("act", {}, "c1"),))])
+    async with OpenAIEmulator(script) as emulator, bench(emulator, tmp_path, store_url, tools=[act]) as b:
+        with pytest.raises(FencedError):
+            await b.run("r1", guard=lease.check)
+        with pytest.raises(FencedError):
+            await b.runtime.abandon("thread", "r1", "(stopped)", lease.check)
+        assert [item.text for item in await b.runtime.history("thread")] == ["hello"]
+        lease.ours = True
+        await b.runtime.abandon("thread", "r1", "(stopped)", lease.check)
+        assert [item.text for item in await b.runtime.history("thread")] == ["hello", "(stopped)"]
+
+
 async def test_losing_the_run_between_tries_stops_the_next_try(tmp_path: Path) -> None:
     lease = Lease()
 
