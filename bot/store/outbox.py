@@ -79,7 +79,7 @@ def mark_sent(session: Session, delivery_id: int, receipt: str, now: datetime) -
     _set(session, delivery_id, state=DeliveryState.SENT, receipt=receipt, sent_at=now, error=None)
 
 
-def mark_failed(session: Session, delivery_id: int, error: str, now: datetime) -> None:
+def mark_failed(session: Session, delivery_id: int, error: str) -> None:
     """Give a delivery up."""
     _set(
         session, delivery_id, state=DeliveryState.FAILED, error=storable(error), sent_at=None, not_before=None
