@@ -83,6 +83,7 @@ class Hart:
         url: Where its local server listens.
         local_token: Lets commands on this machine in.
         database: The ledger.
+        inbox: Takes in messages, as from a channel.
         engine: Does the work.
         scheduler: Fires tasks.
         runtime: The agent.
@@ -92,6 +93,7 @@ class Hart:
     url: str
     local_token: str
     database: Database
+    inbox: MessageProxy
     engine: Engine
     scheduler: TaskDispatcher
     runtime: AgentRuntime
@@ -181,7 +183,7 @@ async def running(
         if parts.platforms:
             receivers.start()
             stack.push_async_callback(receivers.stop)
-        yield Hart(url, token, backend.database, assembly.engine, scheduler, runtime, home)
+        yield Hart(url, token, backend.database, assembly.proxy, assembly.engine, scheduler, runtime, home)
 
 
 async def _open_backend(settings: Settings, home: Home, stack: AsyncExitStack) -> _Backend:
