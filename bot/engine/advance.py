@@ -45,6 +45,7 @@ RETRY_SECONDS = (1, 5, 15, 60)
 
 STOPPED_NOTE = "(Stopped on request before an answer was finished.)"
 STOPPED_ANSWER = "Stopped."
+SET_ASIDE_NOTE = "(Set aside: no attempt succeeded.)"
 
 
 class Ending(StrEnum):
@@ -248,7 +249,7 @@ class ThreadWorker:
 
     async def _close_stopped(self, turn: Turn, fence: Fence) -> None:
         fence.check()
-        await self._runtime.abandon(turn.thread_id, turn.run_id, STOPPED_NOTE)
+        await self._runtime.abandon(turn.thread_id, turn.run_id, STOPPED_NOTE, fence.check)
         drafts = answer_drafts(turn, STOPPED_ANSWER, [], self._channels.split)
         await self._close(turn, fence, Closing(RunState.STOPPED, STOPPED_ANSWER, drafts))
 
@@ -280,7 +281,7 @@ class ThreadWorker:
             f"(reference {turn.run_id[:8]})."
         )
         try:
-            await self._runtime.abandon(turn.thread_id, turn.run_id, "(Set aside: no attempt succeeded.)")
+            await self._runtime.abandon(turn.thread_id, turn.run_id, SET_ASIDE_NOTE, fence.check)
         except Exception:
             log.exception("thread %s could not be repaired", turn.thread_id)
         drafts = answer_drafts(turn, answer, [], self._channels.split)
