@@ -1,0 +1,1 @@
+"""Measurements of Hart on this machine: ``python -m bench`` (or ``make bench``)."""
