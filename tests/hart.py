@@ -87,10 +87,10 @@ async def hart_on(site: Site, now: Clock = system_clock, parts: Parts = EVERYTHI
 
 
 @asynccontextmanager
-async def local_client(hart: Hart) -> AsyncIterator[LocalClient]:
-    """A client of the running Hart's local server."""
+async def local_client(hart: Hart, channel: str = "console") -> AsyncIterator[LocalClient]:
+    """A client of the running Hart's local server, for one of its local channels."""
     async with AsyncExitStack() as stack:
-        yield await stack.enter_async_context(LocalClient(hart.url, hart.local_token))
+        yield await stack.enter_async_context(LocalClient(hart.url, hart.local_token, channel))
 
 
 def _dump(path: Path, content: Mapping[str, object]) -> None:
