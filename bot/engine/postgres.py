@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 import procrastinate
-from procrastinate.exceptions import AlreadyEnqueued, ConnectorException, UniqueViolation
+from procrastinate.exceptions import AlreadyEnqueued, ConnectorException
 from procrastinate.jobs import DeleteJobCondition, Job, Status
 
 from bot.engine.dispatcher import Handler, Slots
@@ -91,16 +91,16 @@ class PostgresDispatcher:
                 await self._revive(job)
 
     async def _revive(self, job: Job) -> None:
-        manager = self._app.job_manager
+        assert job.lock is not None, "every job is a lane's"
         log.warning("taking over %s from a silent node", job.lock)
+        # A new job, and not the old one retried: the silent node may come back and finish the old one. That
+        # would free the lock of its successor, and a third would begin beside it.
+        await self.wake(Lane.parse(job.lock))
         try:
-            await manager.retry_job(job)
-        except UniqueViolation:
-            # Another job for the lane waits already and will do the work; this one only holds the lock.
-            await manager.finish_job(job, Status.FAILED, delete_job=True)
+            await self._app.job_manager.finish_job(job, Status.FAILED, delete_job=True)
         except ConnectorException as error:
             # Its node was alive after all and finished it, or another node was faster.
-            log.info("could not take over %s: %s", job.lock, error)
+            log.info("%s was let go by another: %s", job.lock, error)
 
     async def drain(self) -> None:
         """See :class:`~bot.engine.dispatcher.Dispatcher`."""

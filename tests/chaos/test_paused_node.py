@@ -9,7 +9,7 @@ import pytest
 from tests.chaos.drive import observe, until
 from tests.chaos.nodes import READY, Nodes
 from tests.chaos.oracle import Disturbance, Said, repeats, violations
-from tests.chaos.rest import open_rows
+from tests.chaos.rest import ledger, open_rows
 from tests.chaos.script import SCRIPT, line, model, parts
 from tests.emulators.openai import ChatRequest, OpenAIEmulator, Reply
 from tests.emulators.telegram import TelegramEmulator
@@ -65,3 +65,61 @@ async def test_a_node_that_was_paused_muddles_no_history_and_answers_nothing_twi
     seen = await observe(postgres_site, telegram, openai, said, [pause])
     print("\n", repeats(seen))
     assert violations(seen, SCRIPT) == []
+
+
+class Gates:
+    """A model that holds each request back until its own gate is opened."""
+
+    def __init__(self, count: int) -> None:
+        self._gates = [asyncio.Event() for _ in range(count)]
+        self._asked = 0
+
+    def open(self, number: int) -> None:
+        self._gates[number].set()
+
+    async def __call__(self, request: ChatRequest) -> Reply:
+        number = self._asked
+        self._asked += 1
+        if number < len(self._gates):
+            await self._gates[number].wait()
+        return model(request)
+
+
+NOTICE_SECONDS = 6.0
+"""Longer than a woken node takes to see that it was replaced, and than a freed lane waits to be served."""
+
+
+async def test_a_node_that_wakes_up_leaves_the_run_to_its_successor(
+    postgres_site: Site, postgres_nodes: Nodes, telegram: TelegramEmulator, openai: OpenAIEmulator
+) -> None:
+    gates = openai.responder = Gates(2)
+    ada = telegram.user(7, "Ada")
+    chat = telegram.private_chat(ada)
+    said = Said(chat.id, line(chat.id, 0, file=False))
+    first = postgres_nodes.start("first")
+    await postgres_nodes.wait_for_print(first, READY, SECONDS)
+    ((workers_of_first,),) = ledger(postgres_site, "SELECT max(id) FROM procrastinate_workers")
+    second = postgres_nodes.start("second")
+    await postgres_nodes.wait_for_print(second, READY, SECONDS)
+    telegram.say(chat, ada, said.text)
+    await openai.wait_for(lambda: len(openai.requests) == 1, SECONDS)
+    ((worker,),) = ledger(
+        postgres_site, "SELECT worker_id FROM procrastinate_jobs WHERE lock LIKE 'thread:%'"
+    )
+    holder = first if worker <= workers_of_first else second
+    holder.signal(signal.SIGSTOP)
+    await openai.wait_for(lambda: len(openai.requests) == 2, SECONDS)
+
+    holder.signal(signal.SIGCONT)
+    gates.open(0)
+    await asyncio.sleep(NOTICE_SECONDS)
+    asked = len(openai.requests)
+    gates.open(1)
+    await telegram.wait_for_sent(1, SECONDS)
+    await asyncio.wait_for(until(lambda: not open_rows(postgres_site)), SECONDS)
+    for node in (first, second):
+        node.signal(signal.SIGTERM)
+        assert await postgres_nodes.wait_for_end(node, SECONDS) == 0, node.log.read_text()
+    assert asked == 2
+    assert ledger(postgres_site, "SELECT attempts FROM runs") == [(2,)]
+    assert violations(await observe(postgres_site, telegram, openai, [said], []), SCRIPT) == []
