@@ -1,7 +1,6 @@
 """Fixtures that many tests share, and the rule that CI skips nothing."""
 
-import os
-from collections.abc import AsyncIterator, Generator, Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -9,31 +8,10 @@ import pytest
 from tests.emulators.openai import OpenAIEmulator
 from tests.emulators.telegram import TelegramEmulator
 from tests.hart import Site
+from tests.no_skips import pytest_make_collect_report, pytest_runtest_makereport
 from tests.storage import fresh_postgres
 
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """In CI everything a test may need is there, so a skipped test is a failed one."""
-    report = yield
-    if os.environ.get("CI") and report.skipped and not hasattr(report, "wasxfail"):
-        _fail(report)
-    return report
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-    """The same for files that skip themselves whole."""
-    report = yield
-    if os.environ.get("CI") and report.skipped:
-        _fail(report)
-    return report
-
-
-def _fail(report: pytest.TestReport | pytest.CollectReport) -> None:
-    reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
-    report.outcome = "failed"
-    report.longrepr = f"{report.nodeid}: skipped, which is a failure in CI ({reason})"
+__all__ = ["pytest_make_collect_report", "pytest_runtest_makereport"]
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
