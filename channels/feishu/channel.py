@@ -1,0 +1,130 @@
+"""One Feishu or Lark app as a channel."""
+
+import asyncio
+import logging
+import random
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from channels.channel import Inbox
+from channels.errors import ChannelRefusedError
+from channels.feishu import files, send
+from channels.feishu.api import ApiError, OpenApi, RefusedError
+from channels.feishu.hearing import Hearer, identify
+from channels.feishu.lookup import OwnMessages
+from channels.feishu.normalize import CHANNEL
+from channels.feishu.reactions import Reactions
+from channels.feishu.render import split
+from channels.feishu.transport import Listener, Pause, Timing
+from channels.messages import Address, Attachment, OutboundMessage, Receipt
+from channels.views import RunView
+
+log = logging.getLogger(__name__)
+
+FEISHU_URL = "https://open.feishu.cn"
+LARK_URL = "https://open.larksuite.com"
+DEFAULT_RESPONSE_SECONDS = 15.0
+
+_JITTER = random.SystemRandom()
+_DEFAULT_TIMING = Timing()
+
+
+class FeishuChannel:
+    """An app that hears by a long connection.
+
+    Several nodes may listen for one app: the platform hands each event to one of them, and knows
+    sends apart by their key for an hour.
+
+    Args:
+        account: Which of our accounts this is.
+        app_id: The app.
+        app_secret: Its secret. It is in no log line, error or ``repr``.
+        base_url: Where the open platform is: Feishu's, Lark's, or an emulator.
+        all_is_us: Whether a mention of everyone addresses us.
+        response_seconds: How long an answer may take.
+        timing: How the long connection is watched.
+        pause: Waits between tries.
+        monotonic: Seconds that only grow.
+        chance: Numbers between 0 and 1, for jitter.
+    """
+
+    name = CHANNEL
+    exclusive = False
+    idempotent = True
+
+    def __init__(
+        self,
+        account: str,
+        app_id: str,
+        app_secret: str,
+        *,
+        base_url: str = FEISHU_URL,
+        all_is_us: bool = False,
+        response_seconds: float = DEFAULT_RESPONSE_SECONDS,
+        timing: Timing = _DEFAULT_TIMING,
+        pause: Pause = asyncio.sleep,
+        monotonic: Callable[[], float] = time.monotonic,
+        chance: Callable[[], float] = _JITTER.random,
+    ) -> None:
+        # Imported here because the HTTP client takes a third of a second to load.
+        from channels.feishu.client import FeishuClient
+
+        self.account = account
+        self._app_id = app_id
+        self._client: OpenApi = FeishuClient(app_id, app_secret, base_url, response_seconds, monotonic)
+        self._all_is_us = all_is_us
+        self._timing = timing
+        self._pause = pause
+        self._monotonic = monotonic
+        self._chance = chance
+        self._own = OwnMessages(self._client, app_id)
+        self._reactions = Reactions(self._client, account, monotonic)
+
+    async def check(self) -> None:
+        """Ask whether the app's id and secret are good; see :class:`~channels.channel.Channel`."""
+        try:
+            await self._client.check_credentials()
+            await identify(self._client, self._app_id)
+        except ApiError as fault:
+            if isinstance(fault, RefusedError) and fault.bad_credentials:
+                raise ChannelRefusedError(
+                    f"Feishu does not accept the app id and secret of account {self.account!r}: put those of "
+                    '"Credentials & Basic Info" into its app_id and app_secret settings, and check its domain'
+                ) from None
+            log.warning("feishu/%s: cannot check the app now: %s", self.account, fault)
+
+    async def receive(self, inbox: Inbox) -> None:
+        """Hand all messages to the inbox until cancelled; see :class:`~channels.channel.Channel`.
+
+        Refused credentials do not end it: an app may be disabled for a while, or at the limit of its
+        connections.
+        """
+        hearer = Hearer(self._client, self.account, self._app_id, self._own, inbox, all_is_us=self._all_is_us)
+        listener = Listener(
+            self._client, self.account, hearer, self._timing, self._pause, self._monotonic, self._chance
+        )
+        await listener.run()
+
+    def split(self, text: str) -> list[str]:
+        """Cut text into pieces for one message each."""
+        return split(text)
+
+    async def send(self, message: OutboundMessage) -> Receipt:
+        """Post one message; see :class:`~channels.channel.Channel`."""
+        receipt = await send.post(self._client, message)
+        self._own.remember(receipt.message_id)
+        return receipt
+
+    async def fetch(self, attachment: Attachment, target: Path, max_bytes: int) -> None:
+        """Write an attachment to ``target``; see :class:`~channels.channel.Channel`."""
+        await files.fetch(self._client, attachment, target, max_bytes, self._pause)
+
+    async def show(self, address: Address, view: RunView) -> None:
+        """Show a reaction on the question while a run goes on."""
+        await self._reactions.show(view)
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._reactions.close()
+        await self._client.close()

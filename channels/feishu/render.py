@@ -1,0 +1,131 @@
+"""What to call for a message. Pure.
+
+Text goes out as a card whose Markdown the platform renders itself. A card takes a limited number of
+tables; text with more of them goes out as a post, and whatever a server refuses as both, as plain text.
+"""
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from channels.errors import PermanentSendError
+from channels.feishu.api import ApiCall, is_id
+from channels.messages import OutboundMessage
+from channels.text import split_text
+
+CARD_LIMIT = 30 * 1024
+"""Bytes of a card or a post (open platform, "send messages")."""
+
+TEXT_LIMIT = 28 * 1024
+"""Bytes of text in one message as JSON has them, so that there is room for what is around it."""
+
+TABLES_PER_CARD = 5
+"""Tables that one card may have; with more the platform refuses it (error 230099, ErrCode 11310)."""
+
+_TAG = re.compile(r"<(?=\s*/?\s*(?:at|person)\b)", re.IGNORECASE)
+_TABLE = re.compile(r"^[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
+_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
+_LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One way to put a message.
+
+    Args:
+        kind: Message type.
+        content: Content of that type, as JSON text.
+    """
+
+    kind: str
+    content: str
+
+
+def split(text: str) -> list[str]:
+    """Cut text into pieces for one message each; blank pieces are left out, as the platform refuses them."""
+    return [piece for piece in split_text(text, TEXT_LIMIT, _measure) if piece.strip()]
+
+
+def text_forms(text: str) -> tuple[Form, ...]:
+    """The ways to post a text, best first."""
+    clean = _LONE_SURROGATE.sub("\ufffd", text)
+    marked = neutralise(clean)
+    card = {
+        "schema": "2.0",
+        "config": {"update_multi": True},
+        "body": {"elements": [{"tag": "markdown", "content": marked}]},
+    }
+    post = {"zh_cn": {"content": [[{"tag": "md", "text": marked}]]}}
+    # In plain text nothing would turn an entity back into a bracket.
+    plain = {"text": _TAG.sub("＜", clean)}
+    forms = (_form("interactive", card), _form("post", post), _form("text", plain))
+    return forms if count_tables(clean) <= TABLES_PER_CARD else forms[1:]
+
+
+def neutralise(text: str) -> str:
+    """Text in which no tag mentions people: a model must not be able to call everyone."""
+    return _TAG.sub("&#60;", text)
+
+
+def count_tables(text: str) -> int:
+    """How many Markdown tables a text has, outside of code."""
+    tables = 0
+    fence = ""
+    previous = ""
+    for line in text.splitlines():
+        mark = _FENCE.match(line)
+        if mark and (not fence or mark[1].startswith(fence)):
+            fence = "" if fence else mark[1]
+        elif not fence and "|" in previous and "-" in line and _TABLE.match(line):
+            tables += 1
+        previous = line
+    return tables
+
+
+def idempotency_key(key: str) -> str:
+    """A delivery's key in the form of a ``uuid``: at most 50 characters; good for an hour."""
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:40]
+
+
+def destinations(message: OutboundMessage) -> tuple[ApiCall, ...]:
+    """Where to post, best first: as an answer to the message, in its thread, in the chat.
+
+    A message that is to be answered may have been withdrawn. What belongs into a thread never goes
+    into the open chat.
+
+    Raises:
+        PermanentSendError: The address is none of the platform's.
+    """
+    address = message.address
+    thread = address.platform_thread
+    if not is_id(address.chat_id) or (thread is not None and not is_id(thread)):
+        raise PermanentSendError("the address is not one that Feishu can have")
+    uuid = idempotency_key(message.key)
+    targets = [message.reply_to, thread]
+    answered = dict.fromkeys(one for one in targets if one is not None and is_id(one))
+    calls = [
+        ApiCall(
+            "POST",
+            f"/open-apis/im/v1/messages/{target}/reply",
+            body={"reply_in_thread": thread is not None, "uuid": uuid},
+        )
+        for target in answered
+    ]
+    if thread is None:
+        body = {"receive_id": address.chat_id, "uuid": uuid}
+        calls.append(
+            ApiCall("POST", "/open-apis/im/v1/messages", query={"receive_id_type": "chat_id"}, body=body)
+        )
+    return tuple(calls)
+
+
+def _form(kind: str, content: dict[str, Any]) -> Form:
+    return Form(kind, json.dumps(content, ensure_ascii=False))
+
+
+def _measure(text: str) -> int:
+    """Bytes of a text as it goes out."""
+    encoded = json.dumps(neutralise(text), ensure_ascii=False)
+    return len(encoded.encode("utf-8", "surrogatepass")) - 2
