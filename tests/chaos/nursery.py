@@ -12,6 +12,7 @@ import json
 import os
 import signal
 import sys
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,9 @@ class Nursery:
             if by_exec:
                 os.execv(HART, [str(HART), *arguments])
             code = _run(arguments)
+        except BaseException:
+            traceback.print_exc()
+            raise
         finally:
             sys.stdout.flush()
             sys.stderr.flush()
