@@ -45,14 +45,14 @@ def split_text(text: str, limit: int, measure: Measure = len) -> list[str]:
     pieces: list[str] = []
     start = 0
     while start < len(text):
-        end = _farthest(text, start, limit, measure)
+        end = farthest_end(text, start, limit, measure)
         cut = end if end == len(text) else _cut(text, start, end)
         pieces.append(text[start:cut])
         start = cut
     return pieces
 
 
-def _farthest(text: str, start: int, limit: int, measure: Measure) -> int:
+def farthest_end(text: str, start: int, limit: int, measure: Measure) -> int:
     """The largest end for which ``text[start:end]`` still fits."""
     low, high = start, min(len(text), start + limit)
     while low < high:
@@ -72,7 +72,7 @@ def _cut(text: str, start: int, end: int) -> int:
     A good border in the second half wins over a better one in the first, which would leave many
     short messages.
     """
-    whole = _grapheme_ends(text, start, end)
+    whole = grapheme_ends(text, start, end)
     for floor in (start + (end - start) // 2, start):
         for border in _BORDERS:
             cuts = (match.end() for match in border.finditer(text, floor, end))
@@ -82,7 +82,7 @@ def _cut(text: str, start: int, end: int) -> int:
     return max(whole, default=end)
 
 
-def _grapheme_ends(text: str, start: int, end: int) -> set[int]:
+def grapheme_ends(text: str, start: int, end: int) -> set[int]:
     """Ends of the grapheme clusters between ``start`` and ``end``.
 
     Works on a window because the search looks back without bound in a run of flags. Whether a

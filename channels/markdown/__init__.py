@@ -1,0 +1,1 @@
+"""The CommonMark that models write: where its parts are, how to cut it, what to defuse. All pure."""
