@@ -78,6 +78,8 @@ class InboundMessage:
             a reply to it. In a group, others are heard only if the configuration says so.
         reply_to: Platform id of the message this one answers, if any.
         sent_at: When the platform says it was sent (aware), if it says so.
+        action: For the press of a button, that button's id, as the platform gave it back: not to be
+            trusted. The text is then empty, and ``message_id`` names the message with the button.
     """
 
     address: Address
@@ -90,13 +92,34 @@ class InboundMessage:
     addressed: bool = True
     reply_to: str | None = None
     sent_at: datetime | None = None
+    action: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Button:
+    """Something to press below a message.
+
+    Args:
+        id: What comes back as :attr:`InboundMessage.action`; at most 64 bytes of ASCII, which is what
+            Telegram takes (Bot API ``InlineKeyboardButton.callback_data``).
+        label: What people see.
+    """
+
+    id: str
+    label: str
 
 
 @dataclass(frozen=True, slots=True)
 class OutboundText:
-    """Text to post: markdown, already short enough for one message of its channel."""
+    """Text to post: markdown, already short enough for one message of its channel.
+
+    Args:
+        text: The text. It says all that the buttons do: not every channel has buttons.
+        buttons: Below the text, in order, where the channel has them.
+    """
 
     text: str
+    buttons: tuple[Button, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from channels.messages import Address, Attachment, ChatKind, InboundMessage, Sender
 from channels.telegram.mentions import read_text
 from channels.telegram.render import GENERAL_TOPIC
-from channels.telegram.updates import Message, Photo, User
+from channels.telegram.updates import CallbackQuery, Message, Photo, PressedMessage, User
 
 CHANNEL = "telegram"
 
@@ -52,15 +52,23 @@ def normalize(raw: object, account: str, bot: BotIdentity) -> InboundMessage | I
     if not isinstance(raw, dict):
         raise MalformedUpdateError("an update must be an object")
     update_id(raw)
-    if "message" not in raw:
-        return Ignored("not a new message")
     try:
-        message = Message.model_validate(raw["message"])
+        if "message" in raw:
+            return _from_message(Message.model_validate(raw["message"]), account, bot)
+        if "callback_query" in raw:
+            return _from_press(CallbackQuery.model_validate(raw["callback_query"]), account, bot)
     except ValidationError as error:
         raise MalformedUpdateError(_first_fault(error)) from None
     except RecursionError:
         raise MalformedUpdateError("nested too deeply") from None
-    return _from_message(message, account, bot)
+    return Ignored("neither a new message nor a press of a button")
+
+
+def press_id(raw: object) -> str | None:
+    """What answers the press of a button; None for any other update."""
+    query = raw.get("callback_query") if isinstance(raw, dict) else None
+    found = query.get("id") if isinstance(query, dict) else None
+    return _storable(found) if isinstance(found, str) and 0 < len(found) <= 64 else None
 
 
 def update_id(raw: object) -> int:
@@ -79,6 +87,9 @@ def origin(raw: object, account: str) -> Address:
     """As much of an update's address as can be read; an empty chat id when that is nothing."""
     chat_id = ""
     message = raw.get("message") if isinstance(raw, dict) else None
+    query = raw.get("callback_query") if isinstance(raw, dict) else None
+    if message is None and isinstance(query, dict):
+        message = query.get("message")
     chat = message.get("chat") if isinstance(message, dict) else None
     found = chat.get("id") if isinstance(chat, dict) else None
     if type(found) is int and abs(found) < 2**63:
@@ -117,6 +128,24 @@ def _from_message(message: Message, account: str, bot: BotIdentity) -> InboundMe
     )
 
 
+def _from_press(query: CallbackQuery, account: str, bot: BotIdentity) -> InboundMessage | Ignored:
+    message = query.message
+    if message is None or query.data is None:
+        return Ignored("not a button of a message of ours")
+    kind = _KINDS.get(message.chat.type)
+    if kind is None:
+        return Ignored("not a private chat or group")
+    return InboundMessage(
+        address=Address(CHANNEL, account, str(message.chat.id), _topic(message)),
+        chat_kind=kind,
+        sender=Sender(str(query.sender.id), _person(query.sender), query.sender.is_bot),
+        message_id=str(message.message_id),
+        dedupe_key=f"{CHANNEL}:{account}:{bot.id}:press:{_storable(query.id)}",
+        text="",
+        action=_storable(query.data),
+    )
+
+
 def _message_key(message: Message, account: str, bot: BotIdentity) -> str:
     """The message's own identity rather than the update's.
 
@@ -127,7 +156,7 @@ def _message_key(message: Message, account: str, bot: BotIdentity) -> str:
     return f"{CHANNEL}:{account}:{bot.id}:message:{message.chat.id}:{message.message_id}"
 
 
-def _topic(message: Message) -> str | None:
+def _topic(message: Message | PressedMessage) -> str | None:
     """The forum topic. Thread ids of plain reply chains in other groups are not topics."""
     if message.is_topic_message and message.message_thread_id is not None:
         return str(message.message_thread_id)

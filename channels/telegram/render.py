@@ -1,9 +1,10 @@
 """What to call for a message. Pure."""
 
 import re
+from collections.abc import Sequence
 
 from channels.errors import PermanentSendError
-from channels.messages import Address, OutboundFile, OutboundMessage, OutboundText
+from channels.messages import Address, Button, OutboundFile, OutboundMessage, OutboundText
 from channels.telegram.api import ApiCall, Json, Upload
 from channels.text import split_text, utf16_length
 
@@ -14,6 +15,9 @@ REPEAT_MARK = "(You may have got this already: the connection broke while it was
 
 TEXT_LIMIT = MESSAGE_LIMIT - utf16_length(REPEAT_MARK + "\n\n")
 """UTF-16 code units of text in one message, so that there is always room for the repeat mark."""
+
+LABEL_LIMIT = 64
+"""Characters of a button's label; Telegram cuts longer ones where the screen ends."""
 
 GENERAL_TOPIC = "1"
 """Id of a forum's General topic: messages to it must be sent without a thread id."""
@@ -44,15 +48,27 @@ def render(message: OutboundMessage) -> ApiCall:
             "allow_sending_without_reply": True,
         }
     match message.content:
-        case OutboundText(text):
+        case OutboundText(text, buttons):
             marked = f"{REPEAT_MARK}\n\n{text}" if message.possible_repeat else text
             params["text"] = _LONE_SURROGATE.sub("\ufffd", marked)
+            if buttons:
+                params["reply_markup"] = keyboard(buttons)
             return ApiCall("sendMessage", params)
         case OutboundFile(path, name, mime):
             if message.possible_repeat:
                 params["caption"] = REPEAT_MARK
             shown = _UNFIT_FOR_NAME.sub("_", name)
             return ApiCall("sendDocument", params, Upload("document", path, shown, mime))
+
+
+def keyboard(buttons: Sequence[Button]) -> Json:
+    """Buttons below a message, one in a row (Bot API ``InlineKeyboardMarkup``)."""
+    return {
+        "inline_keyboard": [
+            [{"text": _LONE_SURROGATE.sub("\ufffd", button.label)[:LABEL_LIMIT], "callback_data": button.id}]
+            for button in buttons
+        ]
+    }
 
 
 def chat_params(address: Address) -> dict[str, Json]:

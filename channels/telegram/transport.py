@@ -4,6 +4,7 @@ The offset of the next ``getUpdates`` is what acknowledges updates (Bot API), so
 the inbox has each of them on disk.
 """
 
+import asyncio
 import hashlib
 import json
 import logging
@@ -21,6 +22,7 @@ from channels.telegram.normalize import (
     MalformedUpdateError,
     normalize,
     origin,
+    press_id,
     update_id,
 )
 
@@ -29,7 +31,7 @@ log = logging.getLogger(__name__)
 Pause = Callable[[float], Awaitable[None]]
 """Waits for some seconds; given from outside so that tests need not."""
 
-ALLOWED_UPDATES = '["message"]'
+ALLOWED_UPDATES = '["message", "callback_query"]'
 BATCH = 100
 LONGEST_PAUSE = 30.0
 _LONGEST_OBEYED_PAUSE = 300.0
@@ -76,6 +78,7 @@ class Poller:
         self._chance = chance
         self._offset: int | None = None
         self._garbled = 0
+        self._answers: set[asyncio.Task[None]] = set()
 
     async def run(self, inbox: Inbox) -> None:
         """Poll until cancelled.
@@ -83,6 +86,14 @@ class Poller:
         Raises:
             ChannelRefusedError: Telegram does not know the token (any more).
         """
+        try:
+            await self._run(inbox)
+        finally:
+            for task in self._answers:
+                task.cancel()
+            await asyncio.gather(*self._answers, return_exceptions=True)
+
+    async def _run(self, inbox: Inbox) -> None:
         failures = 0
         bot: BotIdentity | None = None
         while True:
@@ -123,6 +134,11 @@ class Poller:
             identity = update_id(raw)
         except MalformedUpdateError:
             identity = None
+        pressed = press_id(raw)
+        if pressed is not None:
+            task = asyncio.create_task(self._answer_press(pressed))
+            self._answers.add(task)
+            task.add_done_callback(self._answers.discard)
         await self._until_stored(lambda: self._hand_over(raw, inbox, bot, identity))
         if identity is not None:
             self._offset = identity + 1
@@ -140,6 +156,13 @@ class Poller:
             log.debug("telegram/%s: ignored update %s: %s", self._account, identity, message.reason)
         else:
             await inbox.accept(message)
+
+    async def _answer_press(self, query_id: str) -> None:
+        """Have the button stop spinning (Bot API ``answerCallbackQuery``)."""
+        try:
+            await self._client.call(ApiCall("answerCallbackQuery", {"callback_query_id": query_id}))
+        except ApiError as fault:
+            log.debug("telegram/%s: a press was not answered: %s", self._account, fault)
 
     def _update_key(self, bot_id: int, identity: int | None, text: str) -> str:
         """For what has no message to be known by; without an id its content has to serve."""

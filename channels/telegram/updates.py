@@ -92,3 +92,21 @@ class Message(_Model):
     video: File | None = None
     video_note: File | None = None
     voice: File | None = None
+
+
+class PressedMessage(_Model):
+    """The message that a pressed button belongs to; an old one may have lost all but its place."""
+
+    message_id: Count
+    chat: Chat
+    message_thread_id: Count | None = None
+    is_topic_message: bool = False
+
+
+class CallbackQuery(_Model):
+    """The press of a button (Bot API ``CallbackQuery``)."""
+
+    id: Annotated[str, Field(min_length=1, max_length=64)]
+    sender: User = Field(alias="from")
+    message: PressedMessage | None = None
+    data: Annotated[str, Field(max_length=64)] | None = None
