@@ -1,0 +1,22 @@
+"""The words people would see of a message of the bot."""
+
+from typing import Any
+
+
+def words_of(kind: str, content: dict[str, Any]) -> str:
+    """Text of a text, post or card; entities as people see them."""
+    match kind:
+        case "text":
+            return str(content["text"])
+        case "post":
+            body = next(iter(content.values()))
+            pieces = [piece for line in body["content"] for piece in line]
+            return _shown("".join(str(piece.get("text", "")) for piece in pieces))
+        case "interactive":
+            elements = content["body"]["elements"]
+            return _shown("\n".join(str(one["content"]) for one in elements if one["tag"] == "markdown"))
+    return ""
+
+
+def _shown(text: str) -> str:
+    return text.replace("&#60;", "<")

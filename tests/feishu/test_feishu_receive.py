@@ -1,0 +1,483 @@
+"""What people write is stored before Feishu is told to forget it, whatever happens in between."""
+
+import asyncio
+import json
+
+import pytest
+
+from channels.feishu.transport import Timing
+from channels.messages import ChatKind
+from tests.emulators.feishu import DropBefore, Hang, RawAnswer, Refuse, Slow, bad_gateway, too_many
+
+BUSY = Refuse(1, "system busy", 200)
+INTERNAL = Refuse(1000040343, "internal error", 200)
+NO_CREDENTIAL = Refuse(1000040344, "no credential", 200)
+TOO_MANY_CONNECTIONS = Refuse(1000040350, "the number of connections exceeded the limit", 200)
+FORBIDDEN = Refuse(403, "forbidden", 200)
+
+
+async def test_a_direct_message_reaches_the_inbox(fs, chat, ann, channel, inbox, listening):
+    async with listening(channel):
+        written = fs.say(chat, ann, "Good morning")
+        (message,) = await inbox.wait_for(1)
+        await fs.wait_until_heard()
+
+    assert message.text == "Good morning"
+    assert message.address.chat_id == chat.id
+    assert message.chat_kind is ChatKind.DIRECT
+    assert message.sender.id == ann.open_id
+    assert message.message_id == written.id
+    assert message.addressed
+    assert fs.deliveries[0].codes == [200]
+
+
+async def test_an_event_is_taken_only_once_it_is_stored(fs, chat, ann, channel, inbox, listening):
+    gate, reached = asyncio.Event(), asyncio.Event()
+
+    async def before():
+        reached.set()
+        await gate.wait()
+
+    inbox.before = before
+    async with listening(channel):
+        fs.say(chat, ann, "one")
+        await reached.wait()
+        assert fs.deliveries[0].codes == []
+        gate.set()
+        await fs.wait_until_heard()
+
+    assert inbox.texts == ["one"]
+
+
+async def test_an_event_not_stored_before_a_crash_comes_again(fs, chat, ann, build, inbox, listening):
+    fs.ack_seconds = 0.2
+    reached = asyncio.Event()
+
+    async def die():
+        reached.set()
+        await asyncio.Event().wait()
+
+    inbox.before = die
+    async with listening(build()):
+        fs.say(chat, ann, "one")
+        await reached.wait()
+    assert inbox.texts == []
+
+    inbox.before = inbox.after
+    async with listening(build()):
+        await fs.wait_until_heard()
+
+    assert inbox.texts == ["one"]
+
+
+async def test_an_acknowledgement_that_gets_lost_three_times_makes_one_message(
+    fs, chat, ann, channel, inbox, listening
+):
+    fs.ack_seconds, fs.swallow_acks = 0.2, 3
+    async with listening(channel):
+        fs.say(chat, ann, "once")
+        await fs.wait_until_heard()
+
+    assert fs.deliveries[0].codes == [0, 0, 0, 200]
+    assert len(inbox.deliveries) == 4
+    assert inbox.texts == ["once"]
+
+
+async def test_a_full_disk_has_the_event_delivered_again(fs, chat, ann, channel, inbox, listening):
+    inbox.failures = 2
+    async with listening(channel):
+        fs.say(chat, ann, "one")
+        await fs.wait_until_heard()
+
+    assert fs.deliveries[0].codes == [500, 500, 200]
+    assert inbox.texts == ["one"]
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+async def test_an_event_in_many_frames_is_put_together_in_any_order(
+    backwards, fs, chat, ann, channel, inbox, listening
+):
+    fs.parts, fs.parts_reversed = 7, backwards
+    text = "grüße 世界 😀 " * 500
+    async with listening(channel):
+        fs.say(chat, ann, text)
+        await fs.wait_until_heard()
+
+    assert inbox.texts == [text.strip()]
+    assert fs.deliveries[0].codes == [200]
+
+
+async def test_an_event_of_which_a_frame_is_missing_is_delivered_again(
+    fs, chat, ann, channel, inbox, listening
+):
+    fs.parts, fs.missing_part, fs.ack_seconds = 3, 1, 0.2
+    async with listening(channel):
+        fs.say(chat, ann, "whole in the end")
+        await fs.wait_for(lambda: fs.deliveries[0].codes == [0])
+        fs.missing_part = None
+        await fs.wait_until_heard()
+
+    assert inbox.texts == ["whole in the end"]
+
+
+async def test_poison_is_set_aside_and_the_rest_goes_on(fs, chat, ann, channel, inbox, listening):
+    good = {"message_id": "om_1", "chat_id": "oc_1", "chat_type": "p2p", "message_type": "text"}
+    person = {"sender_type": "user", "sender_id": {"open_id": "ou_1"}}
+    poisons = [
+        {"sender": person, "message": good | {"message_id": 7, "content": "{}"}},
+        {"sender": person, "message": good | {"message_id": "../x", "content": "{}"}},
+        {"sender": person, "message": good | {"content": "not json"}},
+        {"sender": person, "message": good | {"content": '{"text": 5}'}},
+        {"sender": {"sender_type": "user"}, "message": good | {"content": '{"text": "x"}'}},
+        None,
+        [],
+    ]
+    async with listening(channel):
+        for number, poison in enumerate(poisons):
+            fs.push("im.message.receive_v1", poison)
+            fs.say(chat, ann, f"good {number}")
+        for raw in (b"", b"{", b"\xff\x00", b"[" * 50_000, b'{"header": 1}', b"7"):
+            fs.push_raw(raw)
+        fs.say(chat, ann, "last")
+        await fs.wait_until_heard()
+
+    assert inbox.texts == [*(f"good {number}" for number in range(7)), "last"]
+    assert len(inbox.rejected) == 13
+    assert inbox.rejected[0].address.chat_id == "oc_1"
+    assert all(delivery.codes == [200] for delivery in fs.deliveries)
+
+
+async def test_event_types_we_know_nothing_of_are_taken_and_forgotten(fs, channel, inbox, listening):
+    async with listening(channel):
+        for kind in ("im.message.message_read_v1", "im.message.reaction.created_v1", "brand.new_v9"):
+            fs.push(kind, {"anything": [1]})
+        fs.push_raw(b'{"uuid": "x", "type": "event_callback", "event": {"type": "old"}}')
+        await fs.wait_until_heard()
+
+    assert inbox.rows == {}
+    assert all(delivery.codes == [200] for delivery in fs.deliveries)
+
+
+async def test_frames_that_are_none_do_no_harm(fs, chat, ann, channel, inbox, listening):
+    async with listening(channel):
+        for data in (b"", b"\x00", b"\xff" * 100, b"\x08\x01", b"\x2a\x05\x0a\xff\xff\xff\x0f"):
+            await fs.send_bytes(data)
+        fs.say(chat, ann, "still here")
+        await fs.wait_until_heard()
+
+    assert inbox.texts == ["still here"]
+    assert fs.opened == 1
+
+
+async def test_a_card_is_answered_at_once_even_while_storing_takes_long(
+    fs, chat, ann, channel, inbox, listening
+):
+    gate = asyncio.Event()
+    inbox.before = gate.wait
+    card = fs.post(chat, None, "interactive", {"schema": "2.0", "body": {"elements": []}})
+    async with listening(channel):
+        fs.say(chat, ann, "slow to store")
+        used = fs.use_card(card.id, ann, {"choice": "yes"})
+        await fs.wait_for(lambda: used.acked)
+        assert used.answer == {}
+        assert inbox.texts == []
+        gate.set()
+        await fs.wait_until_heard()
+
+
+@pytest.mark.parametrize(
+    ("method", "fault"),
+    [
+        (method, fault)
+        for method in ("token", "bot_info", "endpoint")
+        for fault in (
+            DropBefore(),
+            bad_gateway(),
+            bad_gateway(404),
+            RawAnswer(b"<html>captive portal</html>"),
+            RawAnswer(b'{"code":0}'),
+            RawAnswer(b'{"code":0,"data":{"URL":"http://127.0.0.1/"}}'),
+            RawAnswer(b"\xff\xfe\x00"),
+            too_many(3),
+            BUSY,
+        )
+    ]
+    + [("endpoint", fault) for fault in (INTERNAL, NO_CREDENTIAL, TOO_MANY_CONNECTIONS, FORBIDDEN)],
+    ids=repr,
+)
+async def test_no_fault_of_connecting_is_for_ever(
+    method, fault, fs, chat, ann, channel, inbox, pauses, listening
+):
+    fs.faults.add(method, fault, 2)
+    fs.say(chat, ann, "still here")
+    async with listening(channel):
+        await inbox.wait_for(1)
+
+    assert inbox.texts == ["still here"]
+    assert pauses == [1, 2]
+
+
+@pytest.mark.parametrize("fault", [NO_CREDENTIAL, TOO_MANY_CONNECTIONS, FORBIDDEN, BUSY], ids=repr)
+async def test_a_fatal_code_on_reconnecting_does_not_make_the_bot_deaf(
+    fault, fs, chat, ann, channel, inbox, listening
+):
+    async with listening(channel):
+        fs.say(chat, ann, "before")
+        await inbox.wait_for(1)
+        fs.faults.add("endpoint", fault, 3)
+        fs.kill()
+        fs.say(chat, ann, "during")
+        await inbox.wait_for(2)
+
+    assert inbox.texts == ["before", "during"]
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Handshake-Status": "514", "Handshake-Msg": "auth failed", "Handshake-Autherrcode": "1000040350"},
+        {"Handshake-Status": "403", "Handshake-Msg": "forbidden"},
+        {"Handshake-Status": "?"},
+        {},
+    ],
+)
+async def test_a_refused_handshake_is_tried_again(headers, fs, chat, ann, channel, inbox, pauses, listening):
+    fs.handshake_refusal = headers
+    async with listening(channel, connected=False):
+        await fs.wait_for(lambda: len(pauses) >= 3)
+        fs.handshake_refusal = None
+        await fs.wait_until_connected()
+        fs.say(chat, ann, "hi")
+        await inbox.wait_for(1)
+
+    assert pauses[:3] == [1, 2, 4]
+
+
+async def test_a_lasting_fault_is_asked_about_ever_more_slowly(fs, channel, pauses, listening):
+    fs.faults.add("endpoint", bad_gateway(), None)
+    async with listening(channel, connected=False):
+        await fs.wait_for(lambda: len(pauses) >= 9)
+
+    assert pauses[:9] == [1, 2, 4, 8, 16, 32, 60, 60, 60]
+
+
+async def test_an_endpoint_that_never_answers_is_given_up(fs, chat, ann, build, inbox, listening):
+    fs.faults.add("endpoint", Hang())
+    fs.faults.add("token", Hang())
+    async with listening(build(response_seconds=0.3)):
+        fs.say(chat, ann, "hi")
+        await inbox.wait_for(1)
+
+    assert inbox.texts == ["hi"]
+
+
+async def test_a_connection_that_fell_silent_is_replaced(fs, chat, ann, build, inbox, listening):
+    fs.ack_seconds = 0.5
+    async with listening(build(timing=Timing(ping=0.05, pong=0.3))):
+        fs.say(chat, ann, "before")
+        await inbox.wait_for(1)
+        fs.half_open()
+        fs.say(chat, ann, "into the void")
+        await fs.wait_until_connected(2)
+        await inbox.wait_for(2)
+
+    assert inbox.texts == ["before", "into the void"]
+
+
+async def test_a_slow_but_living_connection_is_kept(fs, chat, ann, build, inbox, listening):
+    async with listening(build(timing=Timing(ping=0.02, pong=2.0))):
+        fs.ping_interval = 1
+        await asyncio.sleep(0.5)
+        fs.say(chat, ann, "hi")
+        await inbox.wait_for(1)
+
+    assert fs.opened == 1
+
+
+async def test_the_platforms_own_ping_is_sent_as_often_as_it_asks(fs, build, listening):
+    now = [0.0]
+    fs.ping_interval = 60
+    async with listening(build(timing=Timing(ping=0.01), monotonic=lambda: now[0])):
+        await fs.wait_for(lambda: fs.pings == 1)
+        await asyncio.sleep(0.1)
+        assert fs.pings == 1
+        now[0] = 61.0
+        await fs.wait_for(lambda: fs.pings == 2)
+
+
+async def test_pongs_without_events_are_noticed_where_configured(fs, chat, ann, build, inbox, listening):
+    now = [0.0]
+    fs.mute, fs.ack_seconds = True, 0.2
+    channel = build(timing=Timing(ping=0.02, silence=600.0), monotonic=lambda: now[0])
+    async with listening(channel):
+        fs.say(chat, ann, "unheard at first")
+        now[0] = 599.0
+        await asyncio.sleep(0.1)
+        assert fs.opened == 1
+        fs.mute = False
+        now[0] = 601.0
+        await fs.wait_until_connected(2)
+        await inbox.wait_for(1)
+
+
+async def test_silence_alone_is_no_fault_by_default(fs, build, listening):
+    now = [0.0]
+    async with listening(build(timing=Timing(ping=0.02), monotonic=lambda: now[0])):
+        now[0] = 1e6
+        await asyncio.sleep(0.15)
+
+    assert fs.opened == 1
+
+
+@pytest.mark.parametrize("how", ["kill", "hang_up"])
+async def test_messages_around_a_broken_connection_all_arrive(how, fs, chat, ann, channel, inbox, listening):
+    async with listening(channel):
+        for number in range(10):
+            fs.say(chat, ann, f"m{number}")
+            if number == 5:
+                result = getattr(fs, how)()
+                if result is not None:
+                    await result
+        await fs.wait_until_heard()
+
+    assert sorted(inbox.texts) == sorted(f"m{number}" for number in range(10))
+
+
+async def test_what_was_written_during_an_outage_arrives_after_it(
+    fs, chat, ann, channel, inbox, pauses, listening
+):
+    async with listening(channel):
+        fs.say(chat, ann, "before")
+        await inbox.wait_for(1)
+        async with fs.offline():
+            fs.say(chat, ann, "during")
+            await fs.wait_for(lambda: len(pauses) >= 3)
+        fs.say(chat, ann, "after")
+        await inbox.wait_for(3)
+
+    assert set(inbox.texts) == {"before", "during", "after"}
+
+
+async def test_an_expired_token_does_not_matter_to_the_connection(fs, chat, ann, channel, inbox, listening):
+    async with listening(channel):
+        fs.expire_tokens()
+        fs.kill()
+        await fs.wait_until_connected(2)
+        fs.say(chat, ann, "hi")
+        await inbox.wait_for(1)
+
+
+async def test_two_nodes_share_the_events_of_one_app(fs, chat, ann, build, inbox, listening):
+    fs.spread = True
+    async with listening(build()), listening(build()):
+        for number in range(20):
+            fs.say(chat, ann, f"m{number}")
+        await fs.wait_until_heard()
+
+    assert len(inbox.texts) == 20
+    assert len(inbox.deliveries) == 20
+
+
+async def test_fifty_messages_while_the_channel_restarts_all_arrive(fs, chat, ann, build, inbox, listening):
+    fs.ack_seconds = 0.3
+    writer = asyncio.create_task(_write(fs, chat, ann, 50))
+    for _ in range(3):
+        async with listening(build()):
+            await asyncio.sleep(0.1)
+    async with listening(build()):
+        await writer
+        await fs.wait_until_heard()
+
+    assert sorted(inbox.texts) == sorted(f"m{number}" for number in range(50))
+
+
+async def _write(fs, chat, ann, count):
+    for number in range(count):
+        fs.say(chat, ann, f"m{number}")
+        await asyncio.sleep(0.01)
+
+
+async def test_cancelling_ends_at_once_and_says_good_bye(fs, channel, inbox):
+    before = asyncio.all_tasks()
+    task = asyncio.create_task(channel.receive(inbox))
+    await fs.wait_until_connected()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.wait_for(task, 2)
+    await fs.wait_for(lambda: not fs.connections, 2)
+
+    left = {one for one in asyncio.all_tasks() - before if "aiohttp" not in repr(one.get_coro())}
+    assert left - fs.delivering() == set()
+
+
+async def test_cancelling_ends_every_stage_of_connecting(fs, build, inbox):
+    for method in ("token", "bot_info", "endpoint"):
+        fs.faults.add(method, Hang())
+        channel = build()
+        task = asyncio.create_task(channel.receive(inbox))
+        await fs.wait_for(lambda name=method: fs.count(name) > 0)
+        await asyncio.sleep(0.02)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asyncio.wait_for(task, 2)
+        fs.faults.clear()
+        fs.calls.clear()
+
+
+async def test_a_cancelled_store_is_not_acknowledged(fs, chat, ann, channel, inbox):
+    reached = asyncio.Event()
+
+    async def stuck():
+        reached.set()
+        await asyncio.Event().wait()
+
+    inbox.before = stuck
+    task = asyncio.create_task(channel.receive(inbox))
+    await fs.wait_until_connected()
+    fs.say(chat, ann, "one")
+    await reached.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.wait_for(task, 2)
+
+    assert 200 not in fs.deliveries[0].codes
+
+
+async def test_twenty_restarts_leave_one_listener_and_nothing_behind(fs, chat, ann, build, inbox, listening):
+    for number in range(20):
+        channel = build()
+        async with listening(channel):
+            fs.say(chat, ann, f"m{number}")
+            await inbox.wait_for(number + 1)
+        await channel.close()
+    await fs.wait_for(lambda: not fs.connections, 2)
+    async with listening(build()):
+        assert len(fs.connections) == 1
+        fs.say(chat, ann, "last")
+        await inbox.wait_for(21)
+
+    assert fs.open_sockets() <= 3
+    assert len(inbox.deliveries) == 21
+
+
+async def test_a_question_that_takes_too_long_has_the_event_delivered_again(
+    fs, ann, channel, inbox, listening
+):
+    group = fs.group("Ops")
+    ours = fs.post(group, None, "text", {"text": "from before a restart"})
+    fs.faults.add("get_message", Slow(2.3))
+    async with listening(channel):
+        fs.say(group, ann, "an answer", reply_to=ours.id)
+        await fs.wait_until_heard()
+
+    assert fs.deliveries[0].codes == [500, 200]
+    assert [(message.text, message.addressed) for message in inbox.messages] == [("an answer", True)]
+
+
+async def test_a_wrong_number_in_a_frame_is_not_believed(fs, chat, ann, channel, inbox, listening):
+    async with listening(channel):
+        fs.push_raw(json.dumps({"header": {"event_type": "x" * 10_000}}).encode())
+        fs.say(chat, ann, "hi")
+        await fs.wait_until_heard()
+
+    assert inbox.texts == ["hi"]
