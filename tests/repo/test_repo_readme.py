@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.config import load
 from tests.repo.tree import ROOT, read
 
 HART = Path(sys.executable).parent / "hart"
@@ -41,12 +42,9 @@ def greeting(place: Path) -> Iterator[str]:
     ) as process:
         try:
             assert process.stdout is not None
-            lines = []
-            while not lines or not lines[-1].strip().startswith("telegram:"):
-                line = process.stdout.readline()
-                assert line, "Hart ended"
-                lines.append(line)
-            yield "".join(lines)
+            # The address, the model, and a line for each account.
+            expected = 2 + len(load(place, {}).channels.states())
+            yield "".join(process.stdout.readline() for _ in range(expected))
         finally:
             process.terminate()
             process.stdout.read()
