@@ -1,0 +1,66 @@
+"""The few fields of Slack's events that Hart reads, and nothing else.
+
+Everything else may be missing, new or wrong without harm. Types are strict. Field names and meanings
+are those of Slack's documents ("message event", "Slash commands", "file object").
+"""
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+ChannelId = Annotated[str, Field(pattern=r"^[CDG][A-Z0-9]{1,30}$")]
+UserId = Annotated[str, Field(pattern=r"^[UW][A-Z0-9]{1,30}$")]
+Timestamp = Annotated[str, Field(pattern=r"^[0-9]{1,11}\.[0-9]{1,9}$")]
+"""Seconds since the epoch with a counter behind the point; names a message within its channel."""
+Count = Annotated[int, Field(ge=0, lt=2**63)]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(strict=True, frozen=True, extra="ignore")
+
+
+class File(_Model):
+    """A file that came with a message. Of one from a shared channel only the id is given."""
+
+    id: Annotated[str, Field(pattern=r"^F[A-Z0-9]{1,30}$")]
+    name: str | None = None
+    title: str | None = None
+    mimetype: str | None = None
+    size: Count | None = None
+    mode: str | None = None
+
+
+class Forwarded(_Model):
+    """An "attachment" of the old kind; a forwarded message comes as one with ``is_share``."""
+
+    is_share: bool = False
+    author_name: str | None = None
+    text: str | None = None
+
+
+class MessageEvent(_Model):
+    """A ``message`` or ``app_mention`` event."""
+
+    type: str
+    channel: ChannelId
+    ts: Timestamp
+    user: str | None = None
+    text: str | None = None
+    subtype: str | None = None
+    bot_id: str | None = None
+    channel_type: str | None = None
+    thread_ts: Timestamp | None = None
+    parent_user_id: str | None = None
+    files: list[File] = []
+    attachments: list[Forwarded] = []
+
+
+class SlashCommand(_Model):
+    """A slash command. It is no message: it has no place in the chat and no timestamp."""
+
+    command: str
+    text: str = ""
+    user_id: UserId
+    user_name: str = ""
+    channel_id: ChannelId
+    trigger_id: Annotated[str, Field(min_length=1, max_length=200)]

@@ -1,0 +1,122 @@
+"""What to call for a message. Pure."""
+
+import re
+
+from channels.errors import PermanentSendError
+from channels.messages import Address, OutboundMessage
+from channels.slack.api import ApiCall, Encoding, Json
+from channels.text import split_text, utf16_length
+
+MESSAGE_LIMIT = 12_000
+"""Characters in ``markdown_text`` (Slack docs, ``chat.postMessage``); counted here as UTF-16 units, the
+larger of the likely readings."""
+
+REPEAT_MARK = "(You may have got this already: the connection broke while it was being sent.)"
+
+TEXT_LIMIT = MESSAGE_LIMIT - len(REPEAT_MARK) - 2
+"""Characters of text in one message, so that there is always room for the repeat mark."""
+
+_OPENING = r"(?:<|&lt;|&#0*60;|&#[xX]0*3[cC];)"
+_CALL = re.compile(
+    rf"({_OPENING})(?=\s*(?:!\s*(?:channel|here|everyone|group|subteam)|@\s*[UWS]))", re.IGNORECASE
+)
+_GAP = "\u200b"
+_LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_CHANNEL_ID = re.compile(r"[A-Z0-9]{2,31}")
+_TIMESTAMP = re.compile(r"[0-9]{1,11}\.[0-9]{1,9}")
+_UNFIT_FOR_NAME = re.compile(r"[\x00-\x1f\x7f/\\\ud800-\udfff]")
+
+
+def split(text: str) -> list[str]:
+    """Cut text into pieces for one message each; blank pieces are left out, as Slack refuses them."""
+    return [piece for piece in split_text(text, TEXT_LIMIT, _rendered_length) if piece.strip()]
+
+
+def quiet(text: str) -> str:
+    """The text with nothing in it that would call people.
+
+    Channel-wide calls, user groups and mentions get an invisible gap behind their bracket, also in code
+    and links: it looks the same and calls nobody. What the model writes may come from a stranger.
+    """
+    return _CALL.sub(rf"\1{_GAP}", text)
+
+
+def post_message(message: OutboundMessage, text: str) -> ApiCall:
+    """The call that posts text.
+
+    Raises:
+        PermanentSendError: The address cannot be one of Slack's.
+    """
+    marked = f"{REPEAT_MARK}\n\n{text}" if message.possible_repeat else text
+    params: dict[str, Json] = {
+        **place(message.address),
+        "markdown_text": quiet(_LONE_SURROGATE.sub("\ufffd", marked)),
+        "unfurl_links": False,
+        "unfurl_media": False,
+    }
+    return ApiCall("chat.postMessage", params)
+
+
+def upload_url(name: str, size: int) -> ApiCall:
+    """The call that asks where a file's bytes may go.
+
+    Args:
+        name: The name people see.
+        size: Bytes.
+    """
+    return ApiCall(
+        "files.getUploadURLExternal", {"filename": shown_name(name), "length": size}, Encoding.FORM
+    )
+
+
+def complete_upload(message: OutboundMessage, files: str) -> ApiCall:
+    """The call that posts an uploaded file.
+
+    Args:
+        message: What it is part of.
+        files: The files, as JSON.
+
+    Raises:
+        PermanentSendError: The address cannot be one of Slack's.
+    """
+    where = place(message.address)
+    params: dict[str, Json] = {"files": files, "channel_id": where.pop("channel"), **where}
+    if message.possible_repeat:
+        params["initial_comment"] = REPEAT_MARK
+    return ApiCall("files.completeUploadExternal", params, Encoding.FORM)
+
+
+def reaction(method: str, address: Address, timestamp: str, emoji: str) -> ApiCall:
+    """The call that adds or removes a reaction."""
+    params: dict[str, Json] = {"channel": address.chat_id, "timestamp": timestamp, "name": emoji}
+    return ApiCall(method, params, Encoding.FORM)
+
+
+def place(address: Address) -> dict[str, Json]:
+    """The parameters that name a channel and a thread in it.
+
+    Raises:
+        PermanentSendError: The address cannot be one of Slack's.
+    """
+    if not _CHANNEL_ID.fullmatch(address.chat_id):
+        raise PermanentSendError("the chat of this address is not a Slack channel id")
+    params: dict[str, Json] = {"channel": address.chat_id}
+    if address.platform_thread is not None:
+        if not is_timestamp(address.platform_thread):
+            raise PermanentSendError("the thread of this address is not a Slack timestamp")
+        params["thread_ts"] = address.platform_thread
+    return params
+
+
+def is_timestamp(value: str) -> bool:
+    """True for what can name a message in a channel."""
+    return _TIMESTAMP.fullmatch(value) is not None
+
+
+def shown_name(name: str) -> str:
+    """A file name without what could be taken for a path or breaks a line."""
+    return _UNFIT_FOR_NAME.sub("_", name).strip() or "file"
+
+
+def _rendered_length(text: str) -> int:
+    return utf16_length(text) + sum(1 for _ in _CALL.finditer(text))
