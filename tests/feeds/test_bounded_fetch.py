@@ -119,7 +119,11 @@ async def test_an_encoding_that_was_not_asked_for_is_refused(
         await http.get(at(site, "/a"))
 
 
-@pytest.mark.parametrize("body", [b"plain text", gzip.compress(b"x" * 1000)[:-12], b"\x1f\x8b"])
+@pytest.mark.parametrize(
+    "body",
+    [b"plain text", gzip.compress(b"x" * 1000)[:-12], b"\x1f\x8b"],
+    ids=["plain", "cut short", "only begun"],
+)
 async def test_a_broken_compression_fails_in_words(site: LoopbackServer, http: SafeHttp, body: bytes) -> None:
     site.pages["/a"] = page(body, Content_Encoding="gzip")
     with pytest.raises(FetchFailedError, match=r"unpacked|complete"):
