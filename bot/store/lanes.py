@@ -9,7 +9,7 @@ from bot.lanes import Lane
 from bot.store.states import DeliveryState
 from bot.store.tables import Delivery, Inbound
 from bot.store.tables import Lane as LaneRow
-from bot.store.upsert import insert_once
+from bot.store.upsert import add_to
 
 
 class LostLaneError(Exception):
@@ -18,9 +18,7 @@ class LostLaneError(Exception):
 
 def take(session: Session, lane: Lane) -> int:
     """Become the lane's holder and return the new epoch."""
-    insert_once(session, LaneRow, {"name": lane.name, "epoch": 0})
-    statement = update(LaneRow).where(col(LaneRow.name) == lane.name).values(epoch=LaneRow.epoch + 1)
-    return session.scalars(statement.returning(col(LaneRow.epoch))).one()
+    return add_to(session, LaneRow, "name", lane.name, "epoch", 1)
 
 
 def hold(session: Session, lane: Lane, epoch: int) -> None:
@@ -40,8 +38,7 @@ def hold(session: Session, lane: Lane, epoch: int) -> None:
 
 def lock(session: Session, lane: Lane) -> None:
     """Keep others out of the lane until this transaction ends, without taking it over."""
-    insert_once(session, LaneRow, {"name": lane.name, "epoch": 0})
-    session.exec(select(LaneRow).where(LaneRow.name == lane.name).with_for_update()).first()
+    add_to(session, LaneRow, "name", lane.name, "epoch", 0)
 
 
 def epochs(session: Session, names: Sequence[str]) -> dict[str, int]:
