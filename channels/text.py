@@ -20,7 +20,7 @@ _BORDERS = (
 
 def utf16_length(text: str) -> int:
     """Length in UTF-16 code units, which is how Telegram counts."""
-    return len(text) + sum(char > "\uffff" for char in text)
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def split_text(text: str, limit: int, measure: Measure = len) -> list[str]:

@@ -13,7 +13,7 @@ from channels.messages import Address, Attachment, OutboundMessage, Receipt
 from channels.telegram import files, send
 from channels.telegram.api import ApiCall, ApiError, BotApi, RefusedError
 from channels.telegram.normalize import CHANNEL
-from channels.telegram.render import chat_params, render, split
+from channels.telegram.render import chat_params, render, split, unformatted
 from channels.telegram.transport import Pause, Poller, identify, refused_token
 from channels.views import Phase, RunView
 
@@ -87,7 +87,8 @@ class TelegramChannel:
 
     async def send(self, message: OutboundMessage) -> Receipt:
         """Post one message; see :class:`~channels.channel.Channel`."""
-        return await send.post(self._client, render(message))
+        call, plain = render(message), render(message, unformatted)
+        return await send.post(self._client, call, plain if "entities" in call.params else None)
 
     async def fetch(self, attachment: Attachment, target: Path, max_bytes: int) -> None:
         """Write an attachment to ``target``; see :class:`~channels.channel.Channel`."""

@@ -1,12 +1,16 @@
 """What to call for a message. Pure."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+
+import regex
 
 from channels.errors import PermanentSendError
+from channels.markdown.cutting import split_markdown
 from channels.messages import Address, Button, OutboundFile, OutboundMessage, OutboundText
 from channels.telegram.api import ApiCall, Json, Upload
-from channels.text import split_text, utf16_length
+from channels.telegram.formatting import Formatted, format_markdown
+from channels.text import utf16_length
 
 MESSAGE_LIMIT = 4096
 """UTF-16 code units in one message (Bot API ``sendMessage``)."""
@@ -25,16 +29,56 @@ GENERAL_TOPIC = "1"
 _LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
 # A quotation mark would reach people as %22, the form that multipart bodies have for it.
 _UNFIT_FOR_NAME = re.compile(r'[\x00-\x1f"\ud800-\udfff]')
+_INVISIBLE = regex.compile(r"[\s\p{Zs}\p{Cc}\p{Cf}]*")
+_SMALLEST_SPLIT = 256
 _INTEGER = re.compile(r"-?[0-9]{1,19}")
 
 
 def split(text: str) -> list[str]:
-    """Cut text into pieces for one message each; blank pieces are left out, as Telegram refuses them."""
-    return [piece for piece in split_text(text, TEXT_LIMIT, utf16_length) if piece.strip()]
+    """Cut Markdown into pieces for one message each; blank ones are left out, as Telegram refuses them.
+
+    A piece fits as it is written, and nearly always as it is shown, which can be longer: the columns of
+    a table are filled up with spaces.
+    """
+    return [piece for piece in _cut(text, TEXT_LIMIT) if not _is_blank(piece)]
 
 
-def render(message: OutboundMessage) -> ApiCall:
+def _cut(text: str, limit: int) -> list[str]:
+    pieces: list[str] = []
+    for piece in split_markdown(text, limit, utf16_length):
+        if limit > _SMALLEST_SPLIT and utf16_length(format_markdown(piece).text) > TEXT_LIMIT:
+            pieces += _cut(piece, limit // 2)
+        else:
+            pieces.append(piece)
+    return pieces
+
+
+def formatted(text: str) -> Formatted:
+    """A piece as it is shown: formatted, or as it is written where formatting would not do.
+
+    Formatting can make a piece too long, and can leave nothing of it (an empty link).
+    """
+    shown = format_markdown(text)
+    if _is_blank(shown.text) or utf16_length(shown.text) > TEXT_LIMIT:
+        return unformatted(text)
+    return shown
+
+
+def unformatted(text: str) -> Formatted:
+    """A piece as it is written."""
+    return Formatted(_LONE_SURROGATE.sub("\ufffd", text))
+
+
+def _is_blank(text: str) -> bool:
+    return _INVISIBLE.fullmatch(text) is not None
+
+
+def render(message: OutboundMessage, form: Callable[[str], Formatted] = formatted) -> ApiCall:
     """The call that posts a message.
+
+    Args:
+        message: What to post.
+        form: How to show its text.
 
     Raises:
         PermanentSendError: The address has a thread that Telegram cannot have.
@@ -49,16 +93,20 @@ def render(message: OutboundMessage) -> ApiCall:
         }
     match message.content:
         case OutboundText(text, buttons):
-            marked = f"{REPEAT_MARK}\n\n{text}" if message.possible_repeat else text
-            params["text"] = _LONE_SURROGATE.sub("\ufffd", marked)
+            shown = form(text)
+            if message.possible_repeat:
+                shown = shown.after(f"{REPEAT_MARK}\n\n")
+            params["text"] = shown.text
+            if shown.entities:
+                params["entities"] = [entity.as_json() for entity in shown.entities]
             if buttons:
                 params["reply_markup"] = keyboard(buttons)
             return ApiCall("sendMessage", params)
         case OutboundFile(path, name, mime):
             if message.possible_repeat:
                 params["caption"] = REPEAT_MARK
-            shown = _UNFIT_FOR_NAME.sub("_", name)
-            return ApiCall("sendDocument", params, Upload("document", path, shown, mime))
+            upload = Upload("document", path, _UNFIT_FOR_NAME.sub("_", name), mime)
+            return ApiCall("sendDocument", params, upload)
 
 
 def keyboard(buttons: Sequence[Button]) -> Json:

@@ -2,8 +2,10 @@
 
 import asyncio
 import logging
+import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from channels.errors import AmbiguousSendError, PermanentSendError, SendError, TransientSendError
 from channels.messages import Receipt
@@ -15,10 +17,19 @@ UPLOAD_LIMIT = 50 * 1024 * 1024
 """Bytes in one file sent by a bot (Bot API, "Sending files")."""
 
 
-async def post(client: BotApi, call: ApiCall) -> Receipt:
+_FORMAT_REFUSED = re.compile(r"parse|entit|url", re.IGNORECASE)
+"""In Telegram's word that it does not take the formatting; the Bot API documents none for it."""
+
+
+async def post(client: BotApi, call: ApiCall, plain: ApiCall | None = None) -> Receipt:
     """Make a call that posts a message.
 
     A group that has become a supergroup has a new id; the call is repeated for that.
+
+    Args:
+        client: The Bot API.
+        call: What to call.
+        plain: What to call instead if Telegram refuses the formatting.
 
     Raises:
         PermanentSendError, TransientSendError, AmbiguousSendError: See there.
@@ -27,12 +38,12 @@ async def post(client: BotApi, call: ApiCall) -> Receipt:
         await asyncio.to_thread(_check_file, call.upload.path)
     try:
         try:
-            result = await client.call(call)
+            result = await _call(client, call)
         except RefusedError as refused:
-            if refused.migrate_to is None:
+            if plain is None or refused.code != 400 or not _FORMAT_REFUSED.search(refused.description):
                 raise
-            log.info("telegram: a group became a supergroup; its chat id is now %d", refused.migrate_to)
-            result = await client.call(replace(call, params={**call.params, "chat_id": refused.migrate_to}))
+            log.warning("telegram: sent without formatting, which was refused: %s", refused)
+            result = await _call(client, plain)
     except ApiError as fault:
         raise classify(fault) from None
     except OSError as error:
@@ -41,6 +52,16 @@ async def post(client: BotApi, call: ApiCall) -> Receipt:
         case {"message_id": int(message_id)}:
             return Receipt(str(message_id))
     raise AmbiguousSendError("Telegram took the message, but its answer has no message id")
+
+
+async def _call(client: BotApi, call: ApiCall) -> Any:
+    try:
+        return await client.call(call)
+    except RefusedError as refused:
+        if refused.migrate_to is None:
+            raise
+        log.info("telegram: a group became a supergroup; its chat id is now %d", refused.migrate_to)
+        return await client.call(replace(call, params={**call.params, "chat_id": refused.migrate_to}))
 
 
 def classify(fault: ApiError) -> SendError:

@@ -36,10 +36,14 @@ def to(chat, content, thread=None, **more):
     return OutboundMessage(address, "key-1", content, **more)
 
 
-async def test_text_arrives_as_written(tg, channel, chat):
-    receipt = await channel.send(to(chat, "Grüße, 世界 <b>&amp; _no_ *format*</b> 😀"))
+async def test_text_arrives_formatted(tg, channel, chat):
+    receipt = await channel.send(to(chat, "Grüße, 世界 <b>&amp; **bold**</b> 😀 `x_y`"))
 
-    assert tg.sent[0].text == "Grüße, 世界 <b>&amp; _no_ *format*</b> 😀"
+    assert tg.sent[0].text == "Grüße, 世界 <b>& bold</b> 😀 x_y"
+    assert tg.messages[chat.id, tg.sent[0].message_id]["entities"] == [
+        {"type": "bold", "offset": 15, "length": 4},
+        {"type": "code", "offset": 27, "length": 3},
+    ]
     assert receipt.message_id == str(tg.sent[0].message_id)
 
 
@@ -63,6 +67,39 @@ async def test_every_piece_of_a_long_text_is_taken_even_with_the_mark(unit, tg, 
     assert 5 <= len(pieces) <= 8
     assert "".join(pieces) == text
     assert all(sent.text.startswith(REPEAT_MARK) for sent in tg.sent)
+
+
+async def test_formatting_that_is_refused_goes_out_as_plain_text(tg, channel, chat):
+    for text in ("can't parse entities: Unsupported start tag", "ENTITY_BOUNDS_INVALID", "Wrong HTTP URL"):
+        tg.faults.add("sendMessage", Refuse(400, f"Bad Request: {text}"))
+        await channel.send(to(chat, "**one** [a](https://example.com)", possible_repeat=True))
+
+    assert {sent.text for sent in tg.sent} == {f"{REPEAT_MARK}\n\n**one** [a](https://example.com)"}
+    assert len(tg.sent) == 3
+
+
+async def test_other_refusals_are_not_tried_twice(tg, channel, chat):
+    tg.faults.add("sendMessage", Refuse(400, "Bad Request: chat not found"))
+    with pytest.raises(PermanentSendError):
+        await channel.send(to(chat, "**one**"))
+    tg.faults.add("sendMessage", Refuse(400, "Bad Request: can't parse entities"))
+    with pytest.raises(PermanentSendError):
+        await channel.send(to(chat, "no formatting"))
+
+    assert tg.count("sendMessage") == 2
+
+
+async def test_a_long_answer_arrives_piece_by_piece_with_its_formatting(tg, channel, chat):
+    code = [f"call_{number}(😀)" for number in range(900)]
+    for piece in channel.split("# Code\n\n```py\n" + "\n".join(code) + "\n```\n\n**Done.**"):
+        await channel.send(to(chat, piece, possible_repeat=True))
+
+    shown = [line for sent in tg.sent for line in sent.text.split("\n") if line.startswith("call_")]
+    kinds = [
+        [entity["type"] for entity in tg.messages[chat.id, sent.message_id]["entities"]] for sent in tg.sent
+    ]
+    assert shown == code
+    assert kinds == [["bold", "underline", "pre"], ["pre"], ["pre", "bold"]]
 
 
 async def test_blank_text_makes_no_piece(channel):

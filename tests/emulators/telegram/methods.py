@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.emulators.telegram.entities import FormatError, check_entities, units
 from tests.emulators.telegram.world import Chat, Json, Sent, World
 
 TEXT_LIMIT = 4096
@@ -126,10 +127,13 @@ async def send_message(request: Request) -> Json:
     text = str(request.params.get("text", "")).strip()
     if not text:
         raise RefusalError(400, "Bad Request: message text is empty")
-    if _units(text) > TEXT_LIMIT:
+    if units(text) > TEXT_LIMIT:
         raise RefusalError(400, "Bad Request: message is too long")
     _check_format(request, text, "entities")
-    return _bot_posts(request, "sendMessage", {"text": text}, text)
+    content: Json = {"text": text}
+    if entities := request.parsed("entities"):
+        content["entities"] = entities
+    return _bot_posts(request, "sendMessage", content, text)
 
 
 async def send_document(request: Request) -> Json:
@@ -141,7 +145,7 @@ async def send_document(request: Request) -> Json:
         raise RefusalError(413, "Request Entity Too Large")
     if not file.data:
         raise RefusalError(400, "Bad Request: file must be non-empty")
-    if _units(caption) > CAPTION_LIMIT:
+    if units(caption) > CAPTION_LIMIT:
         raise RefusalError(400, "Bad Request: message caption is too long")
     _check_format(request, caption, "caption_entities")
     document = {
@@ -193,7 +197,7 @@ async def edit_message_text(request: Request) -> Json:
     text = str(request.params.get("text", "")).strip()
     if not text:
         raise RefusalError(400, "Bad Request: message text is empty")
-    if _units(text) > TEXT_LIMIT:
+    if units(text) > TEXT_LIMIT:
         raise RefusalError(400, "Bad Request: MESSAGE_TOO_LONG")
     if text == message.get("text"):
         raise RefusalError(
@@ -264,13 +268,10 @@ def _check_format(request: Request, text: str, entities_name: str) -> None:
     mode = request.params.get("parse_mode")
     if mode is not None and mode not in ("HTML", "Markdown", "MarkdownV2"):
         raise RefusalError(400, "Bad Request: unsupported parse_mode")
-    for entity in request.parsed(entities_name) or []:
-        if entity["offset"] < 0 or entity["offset"] + entity["length"] > _units(text):
-            raise RefusalError(400, "Bad Request: can't parse entities: entity is out of range")
-
-
-def _units(text: str) -> int:
-    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+    try:
+        check_entities(request.parsed(entities_name) or [], text)
+    except FormatError as error:
+        raise RefusalError(400, f"Bad Request: can't parse entities: {error}") from None
 
 
 METHODS: dict[str, Callable[[Request], Awaitable[Any]]] = {
