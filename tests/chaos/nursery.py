@@ -96,6 +96,8 @@ LOADED = (
     "bot.cli.run",
     "channels.telegram.client",
     "langchain_openai",
+    "openai.resources.chat",
+    "procrastinate.worker",
 )
 """What a node needs, also what it would import only at first use."""
 

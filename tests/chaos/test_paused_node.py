@@ -5,16 +5,17 @@ import signal
 
 import pytest
 
+from bot.engine.fence import STALE_SECONDS
 from tests.chaos.drive import observe, until
 from tests.chaos.nodes import READY, Nodes
-from tests.chaos.oracle import Said, violations
+from tests.chaos.oracle import Said, repeats, violations
 from tests.chaos.rest import ledger, open_rows
 from tests.chaos.script import SCRIPT, line, model
 from tests.emulators.openai import ChatRequest, OpenAIEmulator, Reply
 from tests.emulators.telegram import TelegramEmulator
 from tests.hart import Site
 
-pytestmark = [pytest.mark.xdist_group("chaos"), pytest.mark.timeout(300), pytest.mark.postgres]
+pytestmark = [pytest.mark.xdist_group("chaos"), pytest.mark.timeout(300)]
 
 SECONDS = 90
 
@@ -41,6 +42,7 @@ NOTICE_SECONDS = 6.0
 """Longer than a woken node takes to see that it was replaced, and than a freed lane waits to be served."""
 
 
+@pytest.mark.postgres
 async def test_a_node_that_wakes_up_leaves_the_run_to_its_successor(
     postgres_site: Site, postgres_nodes: Nodes, telegram: TelegramEmulator, openai: OpenAIEmulator
 ) -> None:
@@ -75,3 +77,28 @@ async def test_a_node_that_wakes_up_leaves_the_run_to_its_successor(
     assert asked == 2
     assert ledger(postgres_site, "SELECT attempts FROM runs") == [(2,)]
     assert violations(await observe(postgres_site, telegram, openai, [said], []), SCRIPT) == []
+
+
+async def test_alone_on_sqlite_a_run_goes_on_after_a_pause_as_after_a_closed_laptop(
+    sqlite_site: Site, sqlite_nodes: Nodes, telegram: TelegramEmulator, openai: OpenAIEmulator
+) -> None:
+    gates = openai.responder = Gates(1)
+    ada = telegram.user(7, "Ada")
+    chat = telegram.private_chat(ada)
+    said = Said(chat.id, line(chat.id, 0, file=True))
+    node = sqlite_nodes.start("node")
+    telegram.say(chat, ada, said.text)
+    await openai.wait_for(lambda: len(openai.requests) == 1, SECONDS)
+    node.signal(signal.SIGSTOP)
+    await asyncio.sleep(STALE_SECONDS + 2)
+    node.signal(signal.SIGCONT)
+    await asyncio.sleep(1.0)  # it asks the ledger whether the lane is still its own
+    gates.open(0)
+    await telegram.wait_for_sent(2, SECONDS)
+    await asyncio.wait_for(until(lambda: not open_rows(sqlite_site)), SECONDS)
+    node.signal(signal.SIGTERM)
+    assert await sqlite_nodes.wait_for_end(node, SECONDS) == 0
+    seen = await observe(sqlite_site, telegram, openai, [said], [])
+    assert violations(seen, SCRIPT) == []
+    assert repeats(seen).requests == 0
+    assert ledger(sqlite_site, "SELECT attempts FROM runs") == [(1,)]
