@@ -51,6 +51,8 @@ def classify(fault: ApiError) -> SendError:
         return AmbiguousSendError(text)
     if fault.too_often:
         return TransientSendError(text, fault.retry_after)
+    if fault.status == 413:
+        return PermanentSendError(text)
     if fault.status >= 500 or fault.status == 408 or fault.code in _INTERNAL:
         # A gateway that lost patience cannot know whether the message was posted.
         return AmbiguousSendError(text)

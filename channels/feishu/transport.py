@@ -201,7 +201,9 @@ class Listener:
                     await link.send(encode(ping_frame(endpoint.service)))
                     last_ping = now
                 await link.ping()
-                await asyncio.wait_for(self._sign_of_life.wait(), self._timing.pong)
+                # Not wait_for, which can swallow a cancellation that meets the sign (before Python 3.12).
+                async with asyncio.timeout(self._timing.pong):
+                    await self._sign_of_life.wait()
             except BrokenError:
                 return "the connection broke"
             except TimeoutError:

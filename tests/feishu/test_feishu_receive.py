@@ -201,6 +201,8 @@ async def test_a_card_is_answered_at_once_even_while_storing_takes_long(
             too_many(3),
             BUSY,
         )
+        # A GET whose connection breaks is repeated by the HTTP client itself.
+        if not (method == "bot_info" and fault == DropBefore())
     ]
     + [("endpoint", fault) for fault in (INTERNAL, NO_CREDENTIAL, TOO_MANY_CONNECTIONS, FORBIDDEN)],
     ids=repr,
@@ -310,6 +312,7 @@ async def test_pongs_without_events_are_noticed_where_configured(fs, chat, ann, 
     fs.mute, fs.ack_seconds = True, 0.2
     channel = build(timing=Timing(ping=0.02, silence=600.0), monotonic=lambda: now[0])
     async with listening(channel):
+        await fs.wait_for(lambda: fs.pings == 1)
         fs.say(chat, ann, "unheard at first")
         now[0] = 599.0
         await asyncio.sleep(0.1)
@@ -406,8 +409,9 @@ async def test_cancelling_ends_at_once_and_says_good_bye(fs, channel, inbox):
         await asyncio.wait_for(task, 2)
     await fs.wait_for(lambda: not fs.connections, 2)
 
-    left = {one for one in asyncio.all_tasks() - before if "aiohttp" not in repr(one.get_coro())}
-    assert left - fs.delivering() == set()
+    # What is left serves the connections that the channel keeps for its next call.
+    left = asyncio.all_tasks() - before - fs.delivering()
+    assert {one.get_coro().__qualname__ for one in left} <= {"RequestHandler.start"}
 
 
 async def test_cancelling_ends_every_stage_of_connecting(fs, build, inbox):

@@ -197,7 +197,7 @@ class Links(World):
     def _frames(self, payload: bytes, message_id: str) -> Iterator[Frame]:
         total = max(1, min(self.parts, len(payload)))
         size = -(-len(payload) // total)
-        chunks = [payload[at : at + size] for at in range(0, len(payload), size)]
+        chunks = [payload[at : at + size] for at in range(0, len(payload), size or 1)] or [b""]
         order = list(enumerate(chunks))
         for index, chunk in reversed(order) if self.parts_reversed else order:
             if index == self.missing_part:

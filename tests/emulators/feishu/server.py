@@ -237,12 +237,17 @@ async def _body(http: web.BaseRequest) -> tuple[Any, dict[str, UploadedFile]]:
     files: dict[str, UploadedFile] = {}
     async for part in await http.multipart():
         assert isinstance(part, BodyPartReader)
-        data = bytes(await part.read())
+        data = b"".join([chunk async for chunk in _chunks(part)])
         if part.filename is not None:
             files[part.name or ""] = UploadedFile(part.filename, data)
         else:
             fields[part.name or ""] = data.decode()
     return fields, files
+
+
+async def _chunks(part: BodyPartReader) -> AsyncIterator[bytes]:
+    while chunk := await part.read_chunk(262144):
+        yield chunk
 
 
 def _json(body: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> web.Response:
