@@ -14,10 +14,11 @@ from bot.agent_factory import build_catalog, open_runtime
 from bot.channel_factory import build_channels, build_policies
 from bot.clock import Clock, new_id, system_clock
 from bot.commands.builtin import builtin_commands
+from bot.commands.permission import check_commands
 from bot.config import Settings
 from bot.directory import ChannelDirectory
 from bot.engine.advance import ThreadWorker
-from bot.engine.control import ControlWorker
+from bot.engine.control import ControlWorker, stopping
 from bot.engine.delivery import DeliveryWorker
 from bot.engine.dispatcher import Dispatcher
 from bot.engine.engine import Engine
@@ -32,16 +33,19 @@ from bot.errors import OperatorError
 from bot.feed import LedgerFeed
 from bot.home import Home
 from bot.lanes import LaneKind
+from bot.pairing import Pairing
 from bot.proxy import MessageProxy
 from bot.receivers import Receivers
 from bot.roles import LocalRoles, PostgresRoles, Roles
 from bot.runner import TaskRunner
 from bot.server import bind, local_url, new_token, serving
 from bot.serverfile import ServerFile
+from bot.standing import Standings
 from bot.store.database import Database, libpq_url, postgres_url, sqlite_url
 from bot.store.schema import migrate
 from bot.tasks import ConfiguredTasks
 from bot.web import health
+from bot.web.pairing import pairing_routes
 from bot.web.tasks import task_routes
 from channels.errors import ChannelRefusedError
 from channels.feed import FeedChannel
@@ -170,6 +174,8 @@ async def running(
             task_routes(TaskRunner(assembly.tasks, scheduler, backend.database, now), backend.database)
         )
 
+        app.include_router(pairing_routes(assembly.pairing))
+
         await assembly.engine.start()
         stack.push_async_callback(assembly.engine.close)
         await stack.enter_async_context(serving(app, listener, closing))
@@ -251,8 +257,14 @@ class _Assembly:
         database, limits = backend.database, settings.config.limits
         step = observer_from(environ)
         commands = builtin_commands()
+        policies = build_policies(settings)
+        rules = {account: policy.access for account, policy in policies.items()}
+        check_commands(rules, commands)
+        standings = Standings(rules)
         fences = FenceKeeper(database)
         wakes = Wakes(backend.dispatcher, now)
+        stop = stopping(backend.signals, wakes)
+        self.pairing = Pairing(database=database, rules=rules, wakes=wakes, stop=stop, now=now)
         threads = ThreadWorker(
             database=database,
             runtime=runtime,
@@ -262,6 +274,7 @@ class _Assembly:
             wakes=wakes,
             fetcher=Fetcher(channels, limits.attachment_mb << 20),
             models=catalog,
+            standings=standings,
             attempts=limits.attempts,
             now=now,
             step=step,
@@ -271,7 +284,9 @@ class _Assembly:
             channels=channels,
             commands=commands,
             models=catalog,
-            signals=backend.signals,
+            standings=standings,
+            pairing=self.pairing,
+            stop=stop,
             wakes=wakes,
             now=now,
         )
@@ -296,7 +311,8 @@ class _Assembly:
         )
         self.proxy = MessageProxy(
             database=database,
-            policies=build_policies(settings),
+            policies=policies,
+            standings=standings,
             commands=commands,
             channels=channels,
             wakes=wakes,

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from channels.messages import Address
+from channels.messages import Address, Button
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,8 @@ class Draft:
         in_reply_to: Platform id of the message it answers, if any.
         quote: Show it as a reply to that message.
         final: True for the last part of an answer.
+        buttons: Below the text.
+        pairing_id: The request whose code is put into the text as it is sent.
     """
 
     key: str
@@ -34,3 +36,5 @@ class Draft:
     in_reply_to: str | None = None
     quote: bool = False
     final: bool = False
+    buttons: tuple[Button, ...] = ()
+    pairing_id: str | None = None

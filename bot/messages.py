@@ -4,10 +4,11 @@ from collections.abc import Sequence
 
 from pydantic import TypeAdapter
 
-from channels.messages import Address, InboundMessage
+from channels.messages import Address, Button, InboundMessage
 
 _MESSAGE = TypeAdapter(InboundMessage)
 _ADDRESSES = TypeAdapter(tuple[Address, ...])
+_BUTTONS = TypeAdapter(tuple[Button, ...])
 
 
 def dump_message(message: InboundMessage) -> str:
@@ -28,6 +29,16 @@ def dump_addresses(addresses: Sequence[Address]) -> str:
 def load_addresses(body: str) -> tuple[Address, ...]:
     """The addresses of :func:`dump_addresses`."""
     return _ADDRESSES.validate_json(body)
+
+
+def dump_buttons(buttons: Sequence[Button]) -> str:
+    """Buttons as JSON."""
+    return _BUTTONS.dump_json(tuple(buttons)).decode()
+
+
+def load_buttons(body: str) -> tuple[Button, ...]:
+    """The buttons of :func:`dump_buttons`."""
+    return _BUTTONS.validate_json(body)
 
 
 def storable(text: str) -> str:

@@ -3,22 +3,28 @@
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from sqlmodel import Session
 
-from bot.access import Heard, Refused, Unheard, decide
+from bot.access import LOCAL_CHANNELS, Heard, Refused, Unheard, Unpaired, decide, dismissed
+from bot.buttons import misuse
 from bot.clock import Clock, new_id
 from bot.commands.parse import parse_command
+from bot.commands.permission import denial
 from bot.commands.registry import Registry
-from bot.config.channels import Access, Sessions
+from bot.config.channels import Access, Role, Sessions
 from bot.directory import ChannelDirectory
+from bot.drafts import Draft
 from bot.engine.answers import reply_drafts
 from bot.engine.steps import Observer, Step
 from bot.engine.wakes import Wakes
-from bot.lanes import Lane, control_lane, thread_lane
+from bot.lanes import Lane, chat_key, control_lane, thread_lane
+from bot.loop_guard import LoopGuard, Verdict
 from bot.messages import storable
-from bot.store import inbox, outbox, threads
+from bot.pairing import invitation, waiting_room_full
+from bot.standing import Standings
+from bot.store import actions, inbox, outbox, pairing, threads
 from bot.store.database import Database, StoreUnavailableError
 from bot.store.states import InboundKind
 from bot.threads import thread_key
@@ -35,6 +41,11 @@ MAX_RAW_CHARACTERS = 16_000
 
 REFUSAL_EVERY = timedelta(hours=1)
 """How often one sender is told that they have no access."""
+
+LOOP_WORDS = (
+    "I have got the same from you too many times in a minute and take you for a program, so I stop listening "
+    "to you here for a minute."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +64,7 @@ class MessageProxy:
     Args:
         database: The ledger.
         policies: The rules of each account, by (channel, account).
+        standings: Looks people up.
         commands: The commands there are.
         channels: For cutting the few replies made here.
         wakes: How to ask for work.
@@ -65,6 +77,7 @@ class MessageProxy:
         *,
         database: Database,
         policies: Mapping[tuple[str, str], Policy],
+        standings: Standings,
         commands: Registry,
         channels: ChannelDirectory,
         wakes: Wakes,
@@ -73,6 +86,8 @@ class MessageProxy:
     ) -> None:
         self._database = database
         self._policies = policies
+        self._standings = standings
+        self._loops = LoopGuard()
         self._commands = commands
         self._channels = channels
         self._wakes = wakes
@@ -83,22 +98,35 @@ class MessageProxy:
         """See :class:`channels.channel.Inbox`."""
         message = _clean(message)
         policy = self._policies[message.address.channel, message.address.account]
-        decision = decide(message, policy.access)
-        if isinstance(decision, Unheard):
-            log.debug("not heard on %s: %s", message.address.channel, decision.reason)
+        unheard = dismissed(message, policy.access)
+        if unheard is not None:
+            log.debug("not heard on %s: %s", message.address.channel, unheard.reason)
             return
-        if not message.text.strip() and not message.attachments:
+        if message.action is None and not message.text.strip() and not message.attachments:
             log.debug("nothing in the message from %s", message.address.channel)
+            return
+        verdict = self._judge(message)
+        if verdict is Verdict.HELD:
             return
 
         def store(session: Session) -> set[Lane]:
             if inbox.known(session, message.dedupe_key):
                 return set()
-            match decision:
+            standing = self._standings.look(session, message, policy.access)
+            match decide(message, policy.access, standing):
+                case Unheard(reason=reason):
+                    log.debug("not heard on %s: %s", message.address.channel, reason)
+                    return set()
                 case Refused(reply=reply):
                     return self._store_refused(session, message, reply)
-                case Heard():
-                    return self._store_heard(session, message, policy)
+                case Unpaired():
+                    return self._store_unpaired(session, message)
+                case Heard() if verdict is Verdict.TRIPPED:
+                    return self._deny(session, message, LOOP_WORDS, "loop")
+                case Heard(role=role):
+                    if message.action is not None:
+                        return self._store_pressed(session, message, policy, role)
+                    return self._store_heard(session, message, policy, role)
 
         await self._commit(store)
 
@@ -133,50 +161,109 @@ class MessageProxy:
         for lane in lanes:
             await self._wakes.now(lane)
 
+    def _judge(self, message: InboundMessage) -> Verdict:
+        if message.address.channel in LOCAL_CHANNELS:
+            return Verdict.PASS  # a script may ask the same again and again
+        verdict = self._loops.judge(chat_key(message.address), message, self._now())
+        if verdict is Verdict.TRIPPED:
+            log.warning(
+                "%s/%s: sender %s repeats themselves in chat %s and is not heard there for a minute",
+                message.address.channel,
+                message.address.account,
+                message.sender.id,
+                message.address.chat_id,
+            )
+        return verdict
+
     def _store_refused(self, session: Session, message: InboundMessage, reply: str) -> set[Lane]:
         """Tell a stranger how to get in, once an hour; keep nothing of what they wrote."""
-        now = self._now()
-        if inbox.refused_since(session, message.address, message.sender.id, now - REFUSAL_EVERY):
+        if not self._note_refusal(session, message):
             return set()
+        return self._reply(session, message, reply)
+
+    def _store_unpaired(self, session: Session, message: InboundMessage) -> set[Lane]:
+        """Give a stranger a code, once an hour; keep nothing of what they wrote."""
+        address = message.address
+        pairing.line_up(session, (address.channel, address.account))
+        if not self._note_refusal(session, message):
+            return set()
+        request_id = new_id()
+        if not pairing.request(session, message, request_id, self._now()):
+            return self._reply(session, message, waiting_room_full(message.sender.id))
+        draft = Draft(
+            key=f"no:{message.dedupe_key}",
+            address=address,
+            text=invitation(message.sender.id),
+            in_reply_to=message.message_id,
+            final=True,
+            pairing_id=request_id,
+        )
+        return outbox.add(session, [draft], self._now())
+
+    def _note_refusal(self, session: Session, message: InboundMessage) -> bool:
+        """Record that somebody has no access; False when they were told within the hour."""
+        since = self._now() - REFUSAL_EVERY
+        if inbox.refused_since(session, message.address, message.sender.id, since):
+            return False
+        self._close(session, message, InboundKind.REFUSED, "no access")
+        return True
+
+    def _store_pressed(
+        self, session: Session, message: InboundMessage, policy: Policy, role: Role
+    ) -> set[Lane]:
+        """A button that may be pressed becomes its command, given by whoever pressed it."""
+        assert message.action is not None
+        now = self._now()
+        action = actions.find(session, message.action)
+        problem = misuse(action, message, now)
+        if action is None or problem is not None:
+            return self._deny(session, message, problem or "", "button")
+        actions.use(session, action.id, message.sender.id, now)
+        return self._store_heard(session, replace(message, text=action.command), policy, role)
+
+    def _deny(self, session: Session, message: InboundMessage, words: str, note: str) -> set[Lane]:
+        """Record that somebody may not do this, and tell them; nothing else happens."""
+        self._close(session, message, InboundKind.DENIED, note)
+        return self._reply(session, message, words)
+
+    def _close(
+        self, session: Session, message: InboundMessage, kind: InboundKind, note: str, body: str = ""
+    ) -> None:
         inbox.add_closed(
             session,
             message.address,
             message.dedupe_key,
-            InboundKind.REFUSED,
-            now,
-            note="no access",
+            kind,
+            self._now(),
+            note=note,
+            body=body,
             sender_id=message.sender.id,
         )
-        return self._reply(session, message, reply, now)
 
-    def _store_heard(self, session: Session, message: InboundMessage, policy: Policy) -> set[Lane]:
+    def _store_heard(
+        self, session: Session, message: InboundMessage, policy: Policy, role: Role
+    ) -> set[Lane]:
         now = self._now()
         if len(message.text) > MAX_CHARACTERS:
-            inbox.add_closed(
-                session,
-                message.address,
-                message.dedupe_key,
-                InboundKind.REJECTED,
-                now,
-                note=f"{len(message.text)} characters long",
-                body=message.text[:MAX_RAW_CHARACTERS],
-                sender_id=message.sender.id,
-            )
+            note = f"{len(message.text)} characters long"
+            self._close(session, message, InboundKind.REJECTED, note, message.text[:MAX_RAW_CHARACTERS])
             reply = (
                 f"That message is too long for me ({len(message.text):,} characters; I take up to "
                 f"{MAX_CHARACTERS:,}). Send it as a file, or in parts."
             )
-            return self._reply(session, message, reply, now)
+            return self._reply(session, message, reply)
+        invocation = parse_command(message.text)
+        command = self._commands.find(invocation.name) if invocation else None
+        denied = denial(command, role, policy.access)
+        if command is not None and denied is not None:
+            return self._deny(session, message, denied, f"/{command.name} as {role}")
         inbox.remember_sender(session, message, now)
         key = thread_key(message, policy.sessions)
-        invocation = parse_command(message.text)
-        opens = False
+        opens = command is not None and command.opens_thread
         if invocation is None:
             thread = threads.resolve(session, key, message.dedupe_key, new_id(), now)
             lane, kind = thread_lane(thread.id), InboundKind.MESSAGE
         else:
-            command = self._commands.find(invocation.name)
-            opens = command is not None and command.opens_thread
             resolve = threads.open_next if opens else threads.resolve
             thread = resolve(session, key, message.dedupe_key, new_id(), now)
             lane, kind = control_lane(message.address), InboundKind.COMMAND
@@ -189,11 +276,11 @@ class MessageProxy:
         inbox.add(session, first, InboundKind.MESSAGE, now, lane=run_lane, thread_id=thread.id)
         return {lane, run_lane}
 
-    def _reply(self, session: Session, message: InboundMessage, reply: str, now: datetime) -> set[Lane]:
+    def _reply(self, session: Session, message: InboundMessage, reply: str) -> set[Lane]:
         drafts = reply_drafts(
             f"no:{message.dedupe_key}", message.address, reply, self._channels.split, message.message_id
         )
-        return outbox.add(session, drafts, now)
+        return outbox.add(session, drafts, self._now())
 
 
 def _clean(message: InboundMessage) -> InboundMessage:
@@ -221,4 +308,5 @@ def _clean(message: InboundMessage) -> InboundMessage:
             for file in message.attachments
         ),
         reply_to=None if message.reply_to is None else storable(message.reply_to),
+        action=None if message.action is None else storable(message.action),
     )

@@ -2,17 +2,22 @@
 
 import typer
 
-from bot.cli import config, tasks
+from bot.cli import config, pairing, tasks
 from bot.cli.chat import chat
 from bot.cli.run import run
 from bot.config import Settings
 
 
-def _check_models(settings: Settings) -> None:
+def _check_parts(settings: Settings) -> None:
     # Imported here: the model libraries take seconds to load, and most commands do without.
     from bot.agent_factory import build_catalog
+    from bot.channel_factory import build_policies
+    from bot.commands.builtin import builtin_commands
+    from bot.commands.permission import check_commands
 
     build_catalog(settings.config)
+    rules = {account: policy.access for account, policy in build_policies(settings).items()}
+    check_commands(rules, builtin_commands())
 
 
 app = typer.Typer(
@@ -23,4 +28,5 @@ app = typer.Typer(
 app.command("run")(run)
 app.command("chat")(chat)
 app.add_typer(tasks.app, name="tasks")
-app.add_typer(config.make_app(_check_models), name="config")
+app.add_typer(pairing.app, name="pairing")
+app.add_typer(config.make_app(_check_parts), name="config")

@@ -14,6 +14,7 @@ from bot.serverfile import ServerFile
 
 PROBE_SECONDS = 3.0
 PROBE_EVERY = 0.5
+ANSWER_SECONDS = 40.0
 TRIES = 60
 
 
@@ -26,6 +27,16 @@ async def connected(around: Surroundings) -> AsyncIterator[ServerFile]:
     """
     async with AsyncExitStack() as stack:
         yield await _reach(around, stack)
+
+
+def local_http(server: ServerFile) -> httpx.AsyncClient:
+    """A client of the local server, let in by its token."""
+    return httpx.AsyncClient(
+        base_url=server.url,
+        headers={"Authorization": f"Bearer {server.token}"},
+        timeout=ANSWER_SECONDS,
+        trust_env=False,
+    )
 
 
 async def _reach(around: Surroundings, stack: AsyncExitStack) -> ServerFile:

@@ -10,10 +10,9 @@ from typing import Annotated, Any
 import httpx
 import typer
 
-from bot.cli.connect import connected
+from bot.cli.connect import connected, local_http
 from bot.cli.environment import ConfigDirectory, Surroundings, surroundings
 from bot.errors import OperatorError
-from bot.serverfile import ServerFile
 from bot.store.states import DeliveryState, RunState
 from channels.console.render import plain
 
@@ -58,13 +57,13 @@ def run_task(
 
 
 async def _list(around: Surroundings) -> list[dict[str, Any]]:
-    async with connected(around) as server, _http(server) as http:
+    async with connected(around) as server, local_http(server) as http:
         found: list[dict[str, Any]] = (await http.get("/api/tasks")).raise_for_status().json()
         return found
 
 
 async def _run(around: Surroundings, name: str, timeout: float) -> dict[str, Any]:
-    async with connected(around) as server, _http(server) as http:
+    async with connected(around) as server, local_http(server) as http:
         fired = await http.post(f"/api/tasks/{name}/run", headers={"X-Hart": "1"})
         if fired.status_code == httpx.codes.NOT_FOUND:
             raise OperatorError(f"There is no task {name!r}; `hart tasks list` shows the tasks.")
@@ -82,12 +81,3 @@ async def _run(around: Surroundings, name: str, timeout: float) -> dict[str, Any
                 file=sys.stderr,
             )
             raise typer.Exit(1) from None
-
-
-def _http(server: ServerFile) -> httpx.AsyncClient:
-    return httpx.AsyncClient(
-        base_url=server.url,
-        headers={"Authorization": f"Bearer {server.token}"},
-        timeout=WAIT_SECONDS + 10,
-        trust_env=False,
-    )

@@ -1,13 +1,15 @@
 """``/help`` and ``/whoami``."""
 
+from bot.commands.permission import role_for
 from bot.commands.registry import Command, CommandContext
 
 
 async def help_(context: CommandContext) -> str:
-    """List the commands."""
+    """List the commands that whoever asks may use."""
     lines = [
         f"- `/{command.name}{' ' + command.usage if command.usage else ''}` – {command.summary}"
         for command in context.commands
+        if context.role.covers(role_for(command, context.access))
     ]
     return "\n".join(["Write to me as you would to a colleague, and send files along. Commands:", "", *lines])
 
@@ -17,6 +19,7 @@ async def whoami(context: CommandContext) -> str:
     message = context.message
     lines = [
         f"- You are `{message.sender.id}`{' (' + message.sender.name + ')' if message.sender.name else ''}",
+        f"- Role: {context.role}",
         f"- Channel: `{message.address.channel}`, account `{message.address.account}`",
         f"- Chat: `{message.address.chat_id}` ({message.chat_kind.value})",
     ]

@@ -3,18 +3,23 @@
 import difflib
 from functools import partial
 
+from bot.buttons import Choice, Reply
 from bot.commands.registry import Command, CommandContext
 from bot.models import usable_model
 from bot.store import threads
 
+MOST_BUTTONS = 8
+"""More would push the conversation off the screen."""
 
-async def models(context: CommandContext) -> str:
+
+async def models(context: CommandContext) -> str | Reply:
     """List the models, or switch the thread to one."""
     thread = await context.database.run(partial(threads.get, thread_id=context.thread_id))
     names = context.models.names
     wanted = context.argument.strip("`")
     if not wanted:
-        return _listing(names, usable_model(context.models, thread.model))
+        current = usable_model(context.models, thread.model)
+        return Reply(_listing(names, current), _choices(names, current, context.message.sender.id))
     by_folded = {name.casefold(): name for name in names}
     chosen = by_folded.get(wanted.casefold())
     if chosen is None:
@@ -28,6 +33,12 @@ async def models(context: CommandContext) -> str:
 def _listing(names: tuple[str, ...], current: str) -> str:
     lines = [f"- `{name}`{' (in use here)' if name == current else ''}" for name in names]
     return "\n".join([*lines, "", "Switch with `/models name`."])
+
+
+def _choices(names: tuple[str, ...], current: str, asker: str) -> tuple[Choice, ...]:
+    """A button for each model that is not in use, for whoever asked."""
+    others = [name for name in names if name != current]
+    return tuple(Choice(name, f"/models {name}", asker) for name in others[:MOST_BUTTONS])
 
 
 def _or(names: list[str] | tuple[str, ...]) -> str:

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from agent_core.models.catalog import ModelCatalog
+from bot.buttons import Reply
+from bot.config.channels import Access, Role
+from bot.pairing import Pairing
 from bot.store.database import Database
 from channels.messages import InboundMessage
 
@@ -16,29 +19,43 @@ class CommandContext:
 
     Args:
         message: The message that is the command.
+        role: What its sender may do.
         argument: What followed the command's name.
         thread_id: The chat's current thread; for ``/new`` the one just opened.
         inbound_id: The ledger's row of the command.
         database: The ledger.
         models: The models there are.
         stop: Ends a run by its id, wherever it runs.
+        pairing: Lets people in and shuts them out.
+        access: The rules of the account it came to.
         commands: The registry itself.
         now: When the command is carried out.
     """
 
     message: InboundMessage
+    role: Role
     argument: str
     thread_id: str
     inbound_id: int
     database: Database
     models: ModelCatalog
     stop: Callable[[str], Awaitable[None]]
+    pairing: Pairing
+    access: Access
     commands: "Registry"
     now: datetime
 
 
-CommandHandler = Callable[[CommandContext], Awaitable[str]]
-"""Carries a command out and returns the reply (markdown). May be called twice for one command: idempotent."""
+CommandHandler = Callable[[CommandContext], Awaitable[str | Reply]]
+"""Carries a command out and returns the reply: markdown, alone or with buttons.
+
+May be called twice for one command, after a crash: it is idempotent.
+"""
+
+
+def all_kept(argument: str) -> str:
+    """For commands without secrets in them."""
+    return argument
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +69,8 @@ class Command:
         handler: Carries it out.
         opens_thread: True when the command starts a new thread. That is done as the command is stored, so
             that a message right behind it lands in the new thread.
+        role: The least role that may use it, unless the configuration says otherwise.
+        kept: What to keep in the ledger of what followed the name, once the command is done.
     """
 
     name: str
@@ -59,6 +78,8 @@ class Command:
     summary: str
     handler: CommandHandler
     opens_thread: bool = False
+    role: Role = Role.MEMBER
+    kept: Callable[[str], str] = all_kept
 
 
 class Registry:

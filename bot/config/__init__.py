@@ -10,6 +10,7 @@ from bot.config.channels import (
     DmPolicy,
     GroupPolicy,
     MentionPolicy,
+    Role,
     Sessions,
     SessionScope,
 )
@@ -49,6 +50,7 @@ __all__ = [
     "MentionPolicy",
     "ModelConfig",
     "Problem",
+    "Role",
     "Schedule",
     "ServerConfig",
     "SessionScope",

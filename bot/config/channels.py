@@ -2,11 +2,15 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Self
+from typing import Annotated, Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
-from bot.config.section import PlatformId, Section
+from bot.config.section import Expected, PlatformId, Section
+
+CommandName = Annotated[
+    str, Field(pattern=r"^[a-z][a-z0-9_-]{0,31}$"), Expected("the name of a command, without its slash")
+]
 
 
 class SessionScope(StrEnum):
@@ -19,8 +23,13 @@ class SessionScope(StrEnum):
 
 
 class DmPolicy(StrEnum):
-    """Who may write to the bot in a direct chat."""
+    """Who may write to the bot in a direct chat.
 
+    ``pairing`` hears those who are listed, and those who were let in with a code; ``allowlist`` only those
+    who are listed; ``open`` anyone.
+    """
+
+    PAIRING = "pairing"
     ALLOWLIST = "allowlist"
     OPEN = "open"
 
@@ -34,10 +43,27 @@ class GroupPolicy(StrEnum):
 
 
 class MentionPolicy(StrEnum):
-    """Whether a message in a group must address the bot."""
+    """Whether a message in a group must address the bot.
+
+    With ``thread``, it need not in a thread or topic of the platform that Hart has posted to.
+    """
 
     REQUIRED = "required"
+    THREAD = "thread"
     OPTIONAL = "optional"
+
+
+class Role(StrEnum):
+    """What somebody may do; each may do what those after it may."""
+
+    OWNER = "owner"
+    ADMIN = "admin"
+    MEMBER = "member"
+
+    def covers(self, needed: "Role") -> bool:
+        """Whether who has this role may do what needs the other one."""
+        ranks = list(Role)
+        return ranks.index(self) <= ranks.index(needed)
 
 
 class Sessions(Section):
@@ -53,23 +79,29 @@ class Sessions(Section):
 
 
 class Access(Section):
-    """Who is heard. The defaults hear nobody.
+    """Who is heard, and who may use which command. The defaults hear nobody until somebody is let in.
 
     Args:
         dm: Who may write directly.
-        users: Platform ids of people for the allowlist.
+        owners: Platform ids of people who may do everything.
+        admins: Platform ids of people who may also let others in.
+        users: Platform ids of people who are heard.
         group: Which groups are heard.
         groups: Platform ids of chats for the allowlist.
         mention: Whether a group message must address the bot.
+        commands: The least role for a command, by the command's name, where it is not to be the usual one.
         acknowledge_open: Must be true for ``open``: strangers then spend the model's money and
             use the agent's tools.
     """
 
-    dm: DmPolicy = DmPolicy.ALLOWLIST
+    dm: DmPolicy = DmPolicy.PAIRING
+    owners: tuple[PlatformId, ...] = ()
+    admins: tuple[PlatformId, ...] = ()
     users: tuple[PlatformId, ...] = ()
     group: GroupPolicy = GroupPolicy.ALLOWLIST
     groups: tuple[PlatformId, ...] = ()
     mention: MentionPolicy = MentionPolicy.REQUIRED
+    commands: dict[CommandName, Role] = Field(default_factory=dict)
     acknowledge_open: bool = False
 
     @model_validator(mode="after")
@@ -87,8 +119,11 @@ class Access(Section):
         return self
 
 
-OPEN_ACCESS = Access(dm=DmPolicy.OPEN, group=GroupPolicy.OPEN, acknowledge_open=True)
-"""For channels on this machine: who reaches them was let in by the server or the terminal."""
+LOCAL_SENDER = "local"
+"""Sender id of whoever sits at a channel of this machine, as :mod:`channels.feed` has it."""
+
+OPEN_ACCESS = Access(dm=DmPolicy.OPEN, group=GroupPolicy.OPEN, owners=(LOCAL_SENDER,), acknowledge_open=True)
+"""For channels on this machine: who reaches them was let in by the server or the terminal, and owns Hart."""
 
 
 @dataclass(frozen=True, slots=True)

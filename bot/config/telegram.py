@@ -34,6 +34,8 @@ TelegramId = Annotated[
 class TelegramAccess(Access):
     """As :class:`Access`, with Telegram's numbers as ids."""
 
+    owners: tuple[TelegramId, ...] = ()
+    admins: tuple[TelegramId, ...] = ()
     users: tuple[TelegramId, ...] = ()
     groups: tuple[TelegramId, ...] = ()
 

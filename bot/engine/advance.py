@@ -33,6 +33,7 @@ from bot.home import Home
 from bot.lanes import Lane
 from bot.models import usable_model
 from bot.presenter import presenting
+from bot.standing import Standings
 from bot.store import lanes, runs
 from bot.store.database import Database
 from bot.store.runs import Closing, NotYet, Turn
@@ -78,6 +79,7 @@ class ThreadWorker:
         wakes: How to ask for further work.
         fetcher: Gets attachments.
         models: The models there are.
+        standings: Says who is heard.
         attempts: How many before a message is set aside, crashes included.
         now: The clock.
         step: Told of each step.
@@ -94,6 +96,7 @@ class ThreadWorker:
         wakes: Wakes,
         fetcher: Fetcher,
         models: ModelCatalog,
+        standings: Standings,
         attempts: int,
         now: Clock,
         step: Observer,
@@ -106,6 +109,7 @@ class ThreadWorker:
         self._wakes = wakes
         self._fetcher = fetcher
         self._models = models
+        self._standings = standings
         self._attempts = attempts
         self._now = now
         self._step = step
@@ -154,6 +158,9 @@ class ThreadWorker:
 
     async def _take_turn(self, turn: Turn, fence: Fence) -> bool:
         """Work on a turn; False when it stays open, and with it everything behind it."""
+        if not await self._still_heard(turn):
+            await self._close_unheard(turn, fence)
+            return True
         if turn.stop_requested:
             await self._close_stopped(turn, fence)
             return True
@@ -252,6 +259,19 @@ class ThreadWorker:
         await self._runtime.abandon(turn.thread_id, turn.run_id, STOPPED_NOTE, fence.check)
         drafts = answer_drafts(turn, STOPPED_ANSWER, [], self._channels.split)
         await self._close(turn, fence, Closing(RunState.STOPPED, STOPPED_ANSWER, drafts))
+
+    async def _still_heard(self, turn: Turn) -> bool:
+        """Whether its sender still has access: much can happen while a message waits."""
+        if not turn.by_person:
+            return True
+        role = partial(self._standings.role, message=turn.message)
+        return await self._database.run(role) is not None
+
+    async def _close_unheard(self, turn: Turn, fence: Fence) -> None:
+        log.info("run %s is not begun: its sender is no longer let in", turn.run_id)
+        fence.check()
+        await self._runtime.abandon(turn.thread_id, turn.run_id, STOPPED_NOTE, fence.check)
+        await self._close(turn, fence, Closing(RunState.STOPPED, "", [], error="no access any more"))
 
     async def _after_failure(self, turn: Turn, fence: Fence, error: Exception) -> bool:
         reason = f"{type(error).__name__}: {error}"

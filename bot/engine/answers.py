@@ -1,10 +1,11 @@
 """From the end of a run to the messages that tell of it."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from bot.drafts import Draft, FileDraft
 from bot.store.runs import Turn
-from channels.messages import Address
+from channels.messages import Address, Button
 
 Splitter = Callable[[Address, str], list[str]]
 """Cuts text into pieces that each fit one message at an address."""
@@ -21,9 +22,17 @@ def answer_drafts(turn: Turn, answer: str, files: Sequence[FileDraft], split: Sp
     return drafts
 
 
-def reply_drafts(key: str, address: Address, text: str, split: Splitter, in_reply_to: str) -> list[Draft]:
-    """The deliveries of a short reply that no run made. Pure."""
-    return _drafts(key, address, split(address, text), in_reply_to, quote=False)
+def reply_drafts(
+    key: str,
+    address: Address,
+    text: str,
+    split: Splitter,
+    in_reply_to: str,
+    buttons: tuple[Button, ...] = (),
+) -> list[Draft]:
+    """The deliveries of a short reply that no run made; the last one has the buttons. Pure."""
+    drafts = _drafts(key, address, split(address, text), in_reply_to, quote=False)
+    return [*drafts[:-1], *(replace(draft, buttons=buttons) for draft in drafts[-1:])]
 
 
 def _drafts(

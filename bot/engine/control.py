@@ -1,25 +1,30 @@
 """Answering commands at once, whatever the agent is doing."""
 
 import logging
+from dataclasses import replace
 from functools import partial
 
 from sqlmodel import Session
 
 from agent_core.models.catalog import ModelCatalog
+from bot.buttons import Reply, new_action_id
 from bot.clock import Clock
 from bot.commands.parse import Invocation, parse_command
+from bot.commands.permission import denial
 from bot.commands.registry import CommandContext, Registry
+from bot.config.channels import Access, Role
 from bot.directory import ChannelDirectory
-from bot.drafts import Draft
 from bot.engine.answers import reply_drafts
 from bot.engine.signals import Signals
 from bot.engine.wakes import Wakes
 from bot.lanes import Lane, thread_lane
 from bot.messages import load_message
-from bot.store import inbox, lanes, outbox
+from bot.pairing import Pairing, StopRun
+from bot.standing import Standings
+from bot.store import actions, inbox, lanes, outbox
 from bot.store.database import Database, StoreUnavailableError
 from bot.store.tables import Inbound
-from channels.messages import InboundMessage
+from channels.messages import Button, InboundMessage
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +40,9 @@ class ControlWorker:
         channels: Where replies go.
         commands: The commands there are.
         models: The models there are.
-        signals: Reaches runs on other nodes.
+        standings: Says who may do what.
+        pairing: Lets people in and shuts them out.
+        stop: Ends a run.
         wakes: How to ask for further work.
         now: The clock.
     """
@@ -47,7 +54,9 @@ class ControlWorker:
         channels: ChannelDirectory,
         commands: Registry,
         models: ModelCatalog,
-        signals: Signals,
+        standings: Standings,
+        pairing: Pairing,
+        stop: StopRun,
         wakes: Wakes,
         now: Clock,
     ) -> None:
@@ -55,7 +64,9 @@ class ControlWorker:
         self._channels = channels
         self._commands = commands
         self._models = models
-        self._signals = signals
+        self._standings = standings
+        self._pairing = pairing
+        self._stop = stop
         self._wakes = wakes
         self._now = now
 
@@ -66,46 +77,91 @@ class ControlWorker:
             assert row.id is not None
             message = load_message(row.body)
             try:
-                reply = await self._answer(row, message)
+                reply = _as_reply(await self._answer(row, message))
             except StoreUnavailableError:
                 raise
             except Exception:
                 log.exception("command of inbound %d failed", row.id)
-                reply = f"That command went wrong on my side (reference in-{row.id}). Please try again later."
-            drafts = reply_drafts(
-                f"in:{row.id}", message.address, reply, self._channels.split, message.message_id
+                reply = Reply(
+                    f"That command went wrong on my side (reference in-{row.id}). Please try again later."
+                )
+            close = partial(
+                self._close, lane=lane, epoch=epoch, inbound_id=row.id, message=message, reply=reply
             )
-            close = partial(self._close, lane=lane, epoch=epoch, inbound_id=row.id, drafts=drafts)
             for woken in await self._database.run(close):
                 await self._wakes.now(woken)
 
     def _close(
-        self, session: Session, lane: Lane, epoch: int, inbound_id: int, drafts: list[Draft]
+        self,
+        session: Session,
+        lane: Lane,
+        epoch: int,
+        inbound_id: int,
+        message: InboundMessage,
+        reply: Reply,
     ) -> set[Lane]:
         lanes.hold(session, lane, epoch)
-        inbox.close(session, inbound_id, self._now())
-        return outbox.add(session, drafts, self._now())
+        now = self._now()
+        inbox.close(session, inbound_id, now)
+        kept = self._kept(message)
+        if kept != message.text:
+            inbox.redact(session, inbound_id, replace(message, text=kept))
+        buttons = [Button(new_action_id(), choice.label) for choice in reply.choices]
+        for button, choice in zip(buttons, reply.choices, strict=True):
+            actions.add(session, button.id, choice.command, message.address, choice.sender_id, now)
+        drafts = reply_drafts(
+            f"in:{inbound_id}",
+            message.address,
+            reply.text,
+            self._channels.split,
+            message.message_id,
+            tuple(buttons),
+        )
+        return outbox.add(session, drafts, now)
 
-    async def _answer(self, row: Inbound, message: InboundMessage) -> str:
+    def _kept(self, message: InboundMessage) -> str:
+        """What the ledger keeps of a command that is done."""
+        invocation = parse_command(message.text)
+        command = self._commands.find(invocation.name) if invocation else None
+        if invocation is None or command is None or not invocation.argument:
+            return message.text
+        argument = command.kept(invocation.argument)
+        return message.text if argument == invocation.argument else f"/{command.name} {argument}"
+
+    async def _answer(self, row: Inbound, message: InboundMessage) -> str | Reply:
         invocation = parse_command(message.text)
         assert invocation is not None, "only commands are stored in a control lane"
+        role = await self._database.run(partial(self._standings.role, message=message))
+        if role is None:
+            log.info("command of inbound %s is not carried out: its sender is no longer let in", row.id)
+            return ""
         command = self._commands.find(invocation.name)
         if command is None:
             return self._unknown(invocation)
+        access = self._standings.access(message) or Access()
+        denied = denial(command, role, access)
+        if denied is not None:
+            return denied
+        return await command.handler(self._context(row, message, invocation, role, access))
+
+    def _context(
+        self, row: Inbound, message: InboundMessage, invocation: Invocation, role: Role, access: Access
+    ) -> CommandContext:
         assert row.id is not None
         assert row.thread_id is not None
-        return await command.handler(
-            CommandContext(
-                message=message,
-                argument=invocation.argument,
-                thread_id=row.thread_id,
-                inbound_id=row.id,
-                database=self._database,
-                models=self._models,
-                stop=partial(self._stop, row.thread_id),
-                commands=self._commands,
-                now=self._now(),
-            )
+        return CommandContext(
+            message=message,
+            role=role,
+            argument=invocation.argument,
+            thread_id=row.thread_id,
+            inbound_id=row.id,
+            database=self._database,
+            models=self._models,
+            stop=partial(self._stop, row.thread_id),
+            pairing=self._pairing,
+            access=access,
+            commands=self._commands,
+            now=self._now(),
         )
 
     def _unknown(self, invocation: Invocation) -> str:
@@ -113,6 +169,16 @@ class ControlWorker:
         meant = f"Did you mean `/{near.name}`?" if near else "`/help` shows the commands."
         return f"I do not know `/{invocation.name}`. {meant}"
 
-    async def _stop(self, thread_id: str, run_id: str) -> None:
-        await self._signals.publish(STOP_TOPIC, run_id)
-        await self._wakes.now(thread_lane(thread_id))  # a run that waits for its next try ends now as well
+
+def stopping(signals: Signals, wakes: Wakes) -> StopRun:
+    """Ends a run that was asked to stop, on whatever node it is."""
+
+    async def stop(thread_id: str, run_id: str) -> None:
+        await signals.publish(STOP_TOPIC, run_id)
+        await wakes.now(thread_lane(thread_id))  # a run that waits for its next try ends now as well
+
+    return stop
+
+
+def _as_reply(answer: str | Reply) -> Reply:
+    return Reply(answer) if isinstance(answer, str) else answer

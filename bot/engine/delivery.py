@@ -1,11 +1,13 @@
 """Sending a chat's deliveries in order, and recording what people really got."""
 
+import asyncio
 import logging
 from datetime import timedelta
 from functools import partial
 
 from sqlmodel import Session
 
+from bot import codes
 from bot.clock import Clock
 from bot.directory import ChannelDirectory
 from bot.engine.fence import Fence, FenceKeeper
@@ -13,7 +15,8 @@ from bot.engine.steps import Observer, Step
 from bot.engine.wakes import Wakes
 from bot.home import Home
 from bot.lanes import Lane
-from bot.store import lanes, outbox
+from bot.messages import load_buttons
+from bot.store import lanes, outbox, pairing
 from bot.store.database import Database
 from bot.store.states import DeliveryState
 from bot.store.tables import Delivery
@@ -95,14 +98,36 @@ class DeliveryWorker:
             delivery.state == DeliveryState.SENDING and not channel.idempotent
         )
         await self._write(fence, partial(outbox.mark_sending, delivery=delivery, repeat=repeat))
+        text = await self._with_code(fence, delivery)
+        if text is None:
+            await self._fail(fence, delivery, "nobody waits for this code any more")
+            return True
         self._step(Step.SENDING)
-        return await self._try(lane, fence, channel, delivery)
+        return await self._try(lane, fence, channel, delivery, text)
 
-    async def _try(self, lane: Lane, fence: Fence, channel: Channel, delivery: Delivery) -> bool:
+    async def _with_code(self, fence: Fence, delivery: Delivery) -> str | None:
+        """The text as people get it: a pairing code is made for each try, and stored only as its hash.
+
+        None when the request behind the code is gone.
+        """
+        text = delivery.text or ""
+        if delivery.pairing_id is None:
+            return text
+        code = codes.new_code()
+        kept = await asyncio.to_thread(codes.keep, code)
+
+        def give(session: Session) -> bool:
+            lanes.hold(session, fence.lane, fence.epoch)
+            assert delivery.pairing_id is not None
+            return pairing.give_code(session, delivery.pairing_id, kept, self._now())
+
+        return text.replace(codes.PLACE, code) if await self._database.run(give) else None
+
+    async def _try(self, lane: Lane, fence: Fence, channel: Channel, delivery: Delivery, text: str) -> bool:
         assert delivery.id is not None
         fence.check()
         try:
-            receipt = await channel.send(self._message(delivery))
+            receipt = await channel.send(self._message(delivery, text))
         except PermanentSendError as error:
             await self._fail(fence, delivery, str(error))
             return True
@@ -116,7 +141,7 @@ class DeliveryWorker:
         self._step(Step.SENT)
         return True
 
-    def _message(self, delivery: Delivery) -> OutboundMessage:
+    def _message(self, delivery: Delivery, text: str) -> OutboundMessage:
         if delivery.file_path is not None:
             assert delivery.file_name is not None
             content: OutboundText | OutboundFile = OutboundFile(
@@ -125,7 +150,7 @@ class DeliveryWorker:
                 delivery.file_mime or "application/octet-stream",
             )
         else:
-            content = OutboundText(delivery.text or "")
+            content = OutboundText(text, load_buttons(delivery.buttons) if delivery.buttons else ())
         return OutboundMessage(
             address=_address(delivery),
             key=delivery.key,

@@ -108,6 +108,12 @@ def close(session: Session, inbound_id: int, now: datetime, note: str | None = N
     session.execute(update(Inbound).where(col(Inbound.id) == inbound_id).values(done_at=now, note=note))
 
 
+def redact(session: Session, inbound_id: int, message: InboundMessage) -> None:
+    """Put a message in the place of what came, without what nobody shall read again."""
+    kept = update(Inbound).where(col(Inbound.id) == inbound_id)
+    session.execute(kept.values(text=message.text, body=dump_message(message)))
+
+
 def remember_sender(session: Session, message: InboundMessage, now: datetime) -> None:
     """Keep who has written to us."""
     insert_once(

@@ -8,11 +8,12 @@ from sqlmodel import Session, col, select
 
 from bot.drafts import Draft
 from bot.lanes import Lane, chat_lane
-from bot.messages import storable
+from bot.messages import dump_buttons, storable
 from bot.store import lanes as lane_rows
 from bot.store.states import DeliveryState
 from bot.store.tables import Delivery
 from bot.store.upsert import insert_once
+from channels.messages import Address
 
 
 def add(session: Session, drafts: Sequence[Draft], now: datetime, run_id: str | None = None) -> set[Lane]:
@@ -38,6 +39,8 @@ def add(session: Session, drafts: Sequence[Draft], now: datetime, run_id: str | 
             "quote": draft.quote,
             "final": draft.final,
             "text": None if draft.text is None else storable(draft.text),
+            "buttons": dump_buttons(draft.buttons) if draft.buttons else None,
+            "pairing_id": draft.pairing_id,
             "file_path": file.path if file else None,
             "file_name": storable(file.name) if file else None,
             "file_mime": file.mime if file else None,
@@ -102,6 +105,18 @@ def is_open(delivery: Delivery) -> bool:
 def for_run(session: Session, run_id: str) -> list[Delivery]:
     """A run's deliveries in order."""
     return list(session.exec(select(Delivery).where(Delivery.run_id == run_id).order_by(col(Delivery.id))))
+
+
+def posted_to(session: Session, address: Address) -> bool:
+    """Whether something was, or is to be, posted to a thread or topic of a platform."""
+    statement = select(Delivery.id).where(
+        Delivery.channel == address.channel,
+        Delivery.account == address.account,
+        Delivery.chat_id == address.chat_id,
+        Delivery.platform_thread == address.platform_thread,
+        col(Delivery.platform_thread).is_not(None),
+    )
+    return session.exec(statement.limit(1)).first() is not None
 
 
 def _set(session: Session, delivery_id: int, **values: object) -> None:

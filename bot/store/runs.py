@@ -27,6 +27,7 @@ class Turn:
         thread_id: The thread it belongs to.
         message: What was said.
         targets: Where the answer goes.
+        by_person: True when somebody wrote it, and not the schedule.
         quoted: True when the answer should show what it answers.
         model: Model chosen for the thread, or None for the default.
         attempt: 1 for the first.
@@ -39,6 +40,7 @@ class Turn:
     thread_id: str
     message: InboundMessage
     targets: tuple[Address, ...]
+    by_person: bool
     quoted: bool
     model: str | None
     attempt: int
@@ -86,6 +88,7 @@ def _turn(row: Inbound, run: Run) -> Turn:
         thread_id=run.thread_id,
         message=message,
         targets=load_addresses(row.targets) if row.targets else (message.address,),
+        by_person=is_message,
         quoted=is_message and message.chat_kind is ChatKind.GROUP,
         model=run.model,
         attempt=run.attempts,

@@ -9,7 +9,8 @@ class InboundKind(StrEnum):
     MESSAGE = "message"
     COMMAND = "command"
     TASK = "task"
-    REFUSED = "refused"
+    REFUSED = "refused"  # by somebody who is not heard
+    DENIED = "denied"  # by somebody who is heard, but not with this
     REJECTED = "rejected"
 
 

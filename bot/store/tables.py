@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, Column, DateTime, Dialect, Index, Integer, Text, TypeDecorator
+from sqlalchemy import BigInteger, Column, DateTime, Dialect, Index, Integer, Text, TypeDecorator, text
 from sqlmodel import Field, SQLModel, UniqueConstraint
 
 from bot.store.states import DeliveryState, RunState
@@ -146,6 +146,12 @@ class Delivery(SQLModel, table=True):
         Index("ix_deliveries_open", "state", "lane", "id"),
         Index("ix_deliveries_chat", "channel", "account", "chat_id", "id"),
         Index("ix_deliveries_run", "run_id"),
+        Index(
+            "ix_deliveries_thread",
+            *("channel", "account", "chat_id", "platform_thread"),
+            sqlite_where=text("platform_thread IS NOT NULL"),
+            postgresql_where=text("platform_thread IS NOT NULL"),
+        ),
     )
 
     id: int | None = _row_id()
@@ -160,6 +166,8 @@ class Delivery(SQLModel, table=True):
     quote: bool = False  # show it as a reply to in_reply_to, where the platform can
     final: bool = False
     text: str | None = _text(nullable=True)
+    buttons: str | None = _text(nullable=True)  # below the text, as JSON
+    pairing_id: str | None = None  # the request whose code is put in as the text is sent
     file_path: str | None = _text(nullable=True)  # relative to the home
     file_name: str | None = _text(nullable=True)
     file_mime: str | None = None
@@ -194,3 +202,66 @@ class TaskFire(SQLModel, table=True):
     fired_at: datetime = _time()
     left_out: int = 0
     inbound_id: int = Field(sa_column=Column(BigInteger(), nullable=False))
+
+
+class Grant(SQLModel, table=True):
+    """Somebody who was let in. Removing the row shuts them out."""
+
+    __tablename__ = "grants"
+
+    channel: str = Field(primary_key=True)
+    account: str = Field(primary_key=True)
+    user_id: str = Field(primary_key=True)
+    name: str
+    role: str
+    granted_by: str
+    granted_at: datetime = _time()
+    approval: str = Field(unique=True)  # which approval it came from: carrying that out twice is a no-op
+
+
+class PairingRequest(SQLModel, table=True):
+    """A stranger who waits to be let in, and what can be told of their code without knowing it."""
+
+    __tablename__ = "pairing_requests"
+    __table_args__ = (UniqueConstraint("channel", "account", "user_id"),)
+
+    id: str = Field(primary_key=True)
+    channel: str
+    account: str
+    user_id: str
+    chat_id: str
+    platform_thread: str | None = None
+    name: str
+    salt: str | None = None  # empty until the code is sent
+    code_hash: str | None = None
+    created_at: datetime = _time()
+    code_at: datetime | None = _time(nullable=True)
+
+
+class Lockout(SQLModel, table=True):
+    """Wrong codes of one approver, or the lock of one account's requests, by key."""
+
+    __tablename__ = "lockouts"
+
+    key: str = Field(primary_key=True)
+    failures: int = 0
+    first_failed_at: datetime | None = _time(nullable=True)
+    locked_until: datetime | None = _time(nullable=True)
+
+
+class Action(SQLModel, table=True):
+    """A button: a command that waits to be given by pressing it, once."""
+
+    __tablename__ = "actions"
+    __table_args__ = (Index("ix_actions_expires", "expires_at"),)
+
+    id: str = Field(primary_key=True)
+    command: str = _text()
+    channel: str
+    account: str
+    chat_id: str
+    sender_id: str | None = None  # who may press it; empty for everybody who is heard
+    created_at: datetime = _time()
+    expires_at: datetime = _time()
+    used_at: datetime | None = _time(nullable=True)
+    used_by: str | None = None

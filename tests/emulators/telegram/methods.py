@@ -11,6 +11,7 @@ from tests.emulators.telegram.world import Chat, Json, Sent, World
 
 TEXT_LIMIT = 4096
 CAPTION_LIMIT = 1024
+CALLBACK_LIMIT = 64
 UPLOAD_LIMIT = 50 * 1024 * 1024
 DOWNLOAD_LIMIT = 20 * 1024 * 1024
 
@@ -86,6 +87,8 @@ async def get_updates(request: Request) -> RawResult:
             "use deleteWebhook to delete the webhook first",
         )
     _forget(world, request.number("offset", 0) or 0)
+    if (allowed := request.parsed("allowed_updates")) is not None:
+        world.allowed_updates = list(allowed) or None
 
     def ready() -> bool:
         return bool(world.updates) or polls.latest != mine or world.revoked
@@ -130,7 +133,7 @@ async def send_message(request: Request) -> Json:
     if units(text) > TEXT_LIMIT:
         raise RefusalError(400, "Bad Request: message is too long")
     _check_format(request, text, "entities")
-    content: Json = {"text": text}
+    content: Json = {"text": text} | _keyboard(request)
     if entities := request.parsed("entities"):
         content["entities"] = entities
     return _bot_posts(request, "sendMessage", content, text)
@@ -182,9 +185,31 @@ def _bot_posts(
             file_name=file.name if file else None,
             document=file.data if file else None,
             params=request.params,
+            buttons=tuple(
+                (button["text"], button["callback_data"])
+                for row in content.get("reply_markup", {}).get("inline_keyboard", [])
+                for button in row
+            ),
         )
     )
     return message
+
+
+def _keyboard(request: Request) -> Json:
+    """The buttons of a message, as strict as Telegram is about them."""
+    markup = request.parsed("reply_markup")
+    if markup is None:
+        return {}
+    rows = markup.get("inline_keyboard") if isinstance(markup, dict) else None
+    if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
+        raise RefusalError(400, "Bad Request: object expected as reply markup")
+    for button in (button for row in rows for button in row):
+        if not isinstance(button.get("text"), str) or not button["text"].strip():
+            raise RefusalError(400, "Bad Request: text buttons are unallowed in the inline keyboard")
+        data = button.get("callback_data")
+        if not isinstance(data, str) or not 1 <= len(data.encode()) <= CALLBACK_LIMIT:
+            raise RefusalError(400, "Bad Request: BUTTON_DATA_INVALID")
+    return {"reply_markup": {"inline_keyboard": rows}}
 
 
 async def edit_message_text(request: Request) -> Json:
@@ -225,8 +250,12 @@ async def set_my_commands(request: Request) -> bool:
 
 
 async def answer_callback_query(request: Request) -> bool:
-    if not request.params.get("callback_query_id"):
-        raise RefusalError(400, "Bad Request: query is too old and response timeout expired")
+    query = str(request.params.get("callback_query_id", ""))
+    if query not in request.world.presses:
+        raise RefusalError(
+            400, "Bad Request: query is too old and response timeout expired or query ID is invalid"
+        )
+    request.world.presses.discard(query)
     return True
 
 

@@ -52,6 +52,7 @@ class Sent:
         accepted_at: When (seconds since the epoch).
         document: The bytes of the file, if it was one.
         params: All parameters, as they came.
+        buttons: Label and data of each button below it.
     """
 
     method: str
@@ -64,6 +65,7 @@ class Sent:
     file_name: str | None = None
     document: bytes | None = None
     params: Json = field(default_factory=dict)
+    buttons: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +103,14 @@ class World:
         self.calls: list[Call] = []
         self.acknowledged = 0
         self.webhook = ""
+        self.presses: set[str] = set()
+        self.allowed_updates: list[str] | None = None
         self.revoked = False
         self._changed = asyncio.Event()
         self._update_ids = itertools.count(int(time.time()) % 10**9)
         self._chat_ids = itertools.count(2_000_000_001)
         self._file_ids = itertools.count(1)
+        self._query_ids = itertools.count(1)
         # Private chats and basic groups share one counter; a supergroup has its own, in which 1 is the
         # notice of its creation, and so the General topic of a forum.
         self._message_ids: dict[int, itertools.count[int]] = {
@@ -185,6 +190,35 @@ class World:
         ]
         sizes[1]["file_id"] = self.store_file(data)
         return self.post(chat, user, photo=sizes, **message)
+
+    def press(self, sent: Sent, label: str, user: User) -> str:
+        """A person presses a button below a message of the bot: the id of the query.
+
+        As with Telegram, the bot hears of it only if its polls ask for presses.
+
+        Raises:
+            KeyError: There is no such button.
+        """
+        return self.press_data(sent, dict(sent.buttons)[label], user)
+
+    def press_data(self, sent: Sent, data: str, user: User) -> str:
+        """The same with data of one's own, as a modified client can send it."""
+        number = next(self._query_ids)
+        query = f"{user.id}{number:010d}"
+        self.presses.add(query)
+        if self.allowed_updates is None or "callback_query" in self.allowed_updates:
+            self.push_raw(
+                {
+                    "callback_query": {
+                        "id": query,
+                        "from": user.as_json(),
+                        "message": self.messages[sent.chat_id, sent.message_id],
+                        "chat_instance": "-4242",
+                        "data": data,
+                    }
+                }
+            )
+        return query
 
     def post(
         self,
