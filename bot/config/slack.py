@@ -76,6 +76,8 @@ ConversationId = Annotated[
 class SlackAccess(Access):
     """As :class:`Access`, with Slack's ids."""
 
+    owners: tuple[UserId, ...] = ()
+    admins: tuple[UserId, ...] = ()
     users: tuple[UserId, ...] = ()
     groups: tuple[ConversationId, ...] = ()
 
