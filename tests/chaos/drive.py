@@ -97,17 +97,32 @@ class Drive:
         chance = random.Random(self.plan.seed)
         for number in range(self.plan.nodes):
             self._start(f"node{number}")
-        async with asyncio.timeout(self.plan.seconds):
-            keeper = asyncio.create_task(self._keep_alive())
-            try:
-                await _all_of(keeper, self._speak(chance), self._kill_at_random(chance))
-                await _all_of(keeper, self._until_at_rest())
-            finally:
-                keeper.cancel()
-                await asyncio.gather(keeper, return_exceptions=True)
-            await self._stop()
+        try:
+            async with asyncio.timeout(self.plan.seconds):
+                await self._until_all_is_done(chance)
+        except TimeoutError:
+            raise AssertionError(
+                f"not done in {self.plan.seconds:.0f} s: {self._where_it_stands()}"
+            ) from None
         observed = await observe(self.site, self.telegram, self.openai, self.said, self.disturbances)
         return Outcome(observed, self.kills, self.deaths, time.monotonic() - began)
+
+    async def _until_all_is_done(self, chance: random.Random) -> None:
+        keeper = asyncio.create_task(self._keep_alive())
+        try:
+            await _all_of(keeper, self._speak(chance), self._kill_at_random(chance))
+            await _all_of(keeper, self._until_at_rest())
+        finally:
+            keeper.cancel()
+            await asyncio.gather(keeper, return_exceptions=True)
+        await self._stop()
+
+    def _where_it_stands(self) -> str:
+        waiting = [*self._faults, *(node.die_at for node in self._live if node.die_at)]
+        return (
+            f"{len(self.said)} messages, unanswered {self.unanswered()}, {self.kills} kills, steps at which "
+            f"nothing has died yet {waiting}; the processes' logs are in {self.site.root}"
+        )
 
     def unanswered(self) -> list[str]:
         """What has not been answered in full."""
