@@ -67,4 +67,4 @@ class Assembler:
 
 
 def _count(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 7 else None
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 19 else None
