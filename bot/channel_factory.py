@@ -2,8 +2,11 @@
 
 from collections.abc import Iterator
 
+from pydantic import SecretStr
+
 from bot.config import Settings
 from bot.config.channels import AccountState
+from bot.config.slack import SlackMode
 from bot.home import Home
 from bot.proxy import Policy
 from channels.channel import Channel
@@ -22,6 +25,10 @@ def _build(settings: Settings, home: Home, feed: Feed) -> Iterator[Channel]:
                 yield FeedChannel(state.channel, feed, Staging(home.staging))
             case "telegram":
                 yield _telegram(settings, state)
+            case "slack":
+                yield _slack(settings, state)
+            case "feishu":
+                yield _feishu(settings, state)
 
 
 def _telegram(settings: Settings, state: AccountState) -> Channel:
@@ -35,6 +42,44 @@ def _telegram(settings: Settings, state: AccountState) -> Channel:
         account.token.get_secret_value(),
         base_url=account.base_url,
     )
+
+
+def _feishu(settings: Settings, state: AccountState) -> Channel:
+    # Imported here: most homes begin without it.
+    from channels.feishu.channel import FeishuChannel
+    from channels.feishu.transport import Timing
+
+    account = settings.channels.channels.feishu.accounts[state.account]
+    assert account.app_id is not None, "an account that is on has an app id"
+    assert account.app_secret is not None, "an account that is on has a secret"
+    return FeishuChannel(
+        state.account,
+        account.app_id,
+        account.app_secret.get_secret_value(),
+        base_url=account.domain,
+        all_is_us=account.answer_mention_all,
+        timing=Timing(silence=account.reconnect_after_silence),
+    )
+
+
+def _slack(settings: Settings, state: AccountState) -> Channel:
+    # Imported here: the SDK takes a second to load.
+    from channels.slack.channel import SlackChannel
+
+    account = settings.channels.channels.slack.accounts[state.account]
+    assert account.bot_token is not None, "an account that is on has a token"
+    by_socket = account.mode is SlackMode.SOCKET
+    return SlackChannel(
+        state.account,
+        account.bot_token.get_secret_value(),
+        app_token=_revealed(account.app_token) if by_socket else None,
+        signing_secret=None if by_socket else _revealed(account.signing_secret),
+        base_url=account.base_url,
+    )
+
+
+def _revealed(secret: SecretStr | None) -> str | None:
+    return None if secret is None else secret.get_secret_value()
 
 
 def build_policies(settings: Settings) -> dict[tuple[str, str], Policy]:

@@ -5,8 +5,10 @@ from typing import Annotated, Any
 from pydantic import Field, model_validator
 
 from bot.config.channels import Access, AccountState, ChannelSection, Sessions
+from bot.config.feishu import FeishuChannel
 from bot.config.local import LocalChannel
 from bot.config.section import Expected, Section
+from bot.config.slack import SlackChannel
 from bot.config.telegram import TelegramChannel
 
 Version = Annotated[int, Field(ge=1, le=1), Expected("1")]
@@ -18,6 +20,8 @@ class Channels(Section):
     web: LocalChannel = LocalChannel()
     console: LocalChannel = LocalChannel()
     telegram: TelegramChannel = TelegramChannel()
+    slack: SlackChannel = SlackChannel()
+    feishu: FeishuChannel = FeishuChannel()
 
     @model_validator(mode="before")
     @classmethod
