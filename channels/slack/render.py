@@ -18,7 +18,7 @@ TEXT_LIMIT = MESSAGE_LIMIT - len(REPEAT_MARK) - 2
 
 _OPENING = r"(?:<|&lt;|&#0*60;|&#[xX]0*3[cC];)"
 _CALL = re.compile(
-    rf"({_OPENING})(?=\s*(?:!\s*(?:channel|here|everyone|group|subteam)|@\s*[UWS]))", re.IGNORECASE
+    rf"({_OPENING})(?=\s*(?:(?i:!\s*(?:channel|here|everyone|group|subteam))|@\s*[UW][A-Z0-9]))"
 )
 _GAP = "\u200b"
 _LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
