@@ -262,7 +262,7 @@ class ThreadWorker:
 
     async def _still_heard(self, turn: Turn) -> bool:
         """Whether its sender still has access: much can happen while a message waits."""
-        if not turn.by_person:
+        if not turn.by_person or self._standings.surely_heard(turn.message):
             return True
         role = partial(self._standings.role, message=turn.message)
         return await self._database.run(role) is not None

@@ -2,6 +2,8 @@
 
 from datetime import timedelta
 
+from sqlmodel import select
+
 from bot.codes import ALPHABET
 from bot.store.tables import Delivery, Grant, Inbound, Lockout, PairingRequest, Run, Thread
 from tests.access.conftest import ADMIN, code_in
@@ -179,7 +181,7 @@ async def test_an_approval_that_is_carried_out_again_after_a_crash_says_the_same
         (first,) = await owner.hears(1)
 
         def reopen(session) -> None:
-            (row,) = [row for row in _inbound(session) if row.kind == "command"]
+            row = session.exec(select(Inbound).where(Inbound.kind == "command")).one()
             row.done_at = None
             session.add(row)
 
@@ -193,12 +195,6 @@ async def test_an_approval_that_is_carried_out_again_after_a_crash_says_the_same
         assert len(await rows(hart, Grant)) == 1
         assert {row.failures for row in await rows(hart, Lockout)} == {0}
     assert first.endswith("is in, as member.")
-
-
-def _inbound(session):
-    from sqlmodel import select
-
-    return session.exec(select(Inbound)).all()
 
 
 async def test_a_name_that_a_stranger_chose_does_nothing_to_whoever_reads_it(

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from bot.config import ChannelsConfig, DmPolicy, GroupPolicy, MentionPolicy, SessionScope, Settings
+from bot.config import ChannelsConfig, DmPolicy, GroupPolicy, MentionPolicy, Role, SessionScope, Settings
 
 Load = Callable[..., Settings]
 Lines = Callable[..., list[str]]
@@ -117,7 +117,7 @@ def test_what_is_not_there_has_no_sessions_and_no_access(settings: Load, channel
 def test_by_default_telegram_hears_nobody_and_this_machine_is_heard(settings: Load) -> None:
     channels = settings().channels
     telegram = channels.access("telegram", "main")
-    assert (telegram.dm, telegram.users) == (DmPolicy.ALLOWLIST, ())
+    assert (telegram.dm, telegram.users, telegram.owners, telegram.admins) == (DmPolicy.PAIRING, (), (), ())
     assert (telegram.group, telegram.groups, telegram.mention) == (
         GroupPolicy.ALLOWLIST,
         (),
@@ -186,7 +186,7 @@ def test_faulty_channels_are_named(lines: Lines) -> None:
         "address such as "
         "https://host or http://host:port, without a password in it",
         'channels.yaml:9: channels.telegram.accounts.main.access.dm: found "everyone", expected one of '
-        "allowlist, open",
+        "pairing, allowlist, open",
         'channels.yaml:10: channels.telegram.accounts.main.access.users[0]: found "@ann", expected a '
         "number; @names "
         "are not accepted",
@@ -198,7 +198,7 @@ def test_faulty_channels_are_named(lines: Lines) -> None:
         "are not accepted",
         'channels.yaml:11: channels.telegram.accounts.main.access.mention: found "optinal", expected one '
         "of required, "
-        "optional",
+        "thread, optional",
         "channels.yaml:12: channels.telegram.accounts.two words: not a name that can be used here, "
         "expected up to 64 "
         "letters, digits, dots, dashes or underscores, starting with a letter or digit",
@@ -209,4 +209,18 @@ def test_faulty_channels_are_named(lines: Lines) -> None:
         "out of access, "
         "base_url, sessions, token",
         "channels.yaml:15: channels.web: found text, expected a mapping with keys out of enabled, sessions",
+    ]
+
+
+def test_roles_and_commands_can_be_given(settings: Load, lines: Lines) -> None:
+    template = "channels: {{telegram: {{accounts: {{main: {{access: {{{}}}}}}}}}}}"
+    access = settings(
+        channels=template.format("owners: [1], admins: [2, 3], commands: {stop: admin}")
+    ).channels.access("telegram", "main")
+    assert (access.owners, access.admins, access.commands) == (("1",), ("2", "3"), {"stop": Role.ADMIN})
+    found = lines(channels=template.format('owners: ["@ann"], commands: {stop: boss, "/new": admin}'))
+    assert ["owners[0]" in found[0], "owner, admin, member" in found[1], "without its slash" in found[2]] == [
+        True,
+        True,
+        True,
     ]
