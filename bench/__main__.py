@@ -73,10 +73,11 @@ def main() -> None:
                     continue
                 print(f"measuring {name} on {storage} …", flush=True)
                 with _database(storage) as url:
-                    figures += asyncio.run(measure(Path(scratch) / storage / name, storage, url))
-    if figures:
-        print(table(figures))
-        write(RESULTS, figures)
+                    found = asyncio.run(measure(Path(scratch) / storage / name, storage, url))
+                print(table(found), end="\n\n", flush=True)
+                figures += found
+                write(RESULTS, figures)
+    print(table(figures) if figures else "Nothing was measured.")
 
 
 if __name__ == "__main__":

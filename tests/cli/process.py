@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from bot.config import load
 from tests.hart import Site
 
 HART = Path(sys.executable).parent / "hart"
@@ -111,8 +112,8 @@ async def service(site: Site) -> AsyncIterator[Service]:
             running = Service(process, ())
             greeting = [await running.line()]
             assert greeting[0].startswith("Hart is running."), (site.root / "service.log").read_text()
-            while not greeting[-1].startswith("  telegram"):
-                greeting.append(await running.line())
+            channels = load(site.root, site.environ).channels.states()
+            greeting += [await running.line() for _ in range(1 + len(channels))]
             yield Service(process, tuple(greeting))
         finally:
             if process.returncode is None:
