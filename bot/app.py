@@ -46,6 +46,7 @@ from bot.store.schema import migrate
 from bot.tasks import ConfiguredTasks
 from bot.web import health
 from bot.web.pairing import pairing_routes
+from bot.web.platforms import beside
 from bot.web.tasks import task_routes
 from channels.errors import ChannelRefusedError
 from channels.feed import FeedChannel
@@ -178,7 +179,7 @@ async def running(
 
         await assembly.engine.start()
         stack.push_async_callback(assembly.engine.close)
-        await stack.enter_async_context(serving(app, listener, closing))
+        await stack.enter_async_context(serving(beside(app, channels), listener, closing))
         url = local_url(listener)
         await asyncio.to_thread(ServerFile(url, token, os.getpid()).write, home.server_file)
         stack.callback(home.server_file.unlink, missing_ok=True)

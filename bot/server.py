@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 
 import uvicorn
-from fastapi import FastAPI
+from starlette.types import ASGIApp
 
 from bot.errors import OperatorError
 
@@ -62,7 +62,7 @@ class _Server(uvicorn.Server):
 
 
 @asynccontextmanager
-async def serving(app: FastAPI, listener: socket.socket, closing: asyncio.Event) -> AsyncIterator[None]:
+async def serving(app: ASGIApp, listener: socket.socket, closing: asyncio.Event) -> AsyncIterator[None]:
     """Serve an application while the block runs.
 
     Args:

@@ -2,10 +2,11 @@
 
 import asyncio
 
+import httpx
 import pytest
 
 from tests.emulators.openai import Call, Reply
-from tests.emulators.slack import DropAfter, too_many
+from tests.emulators.slack import DropAfter, HttpTarget, SlackEmulator, too_many
 from tests.hart import Site, hart_on
 
 OPEN = {"dm": "open", "group": "open", "acknowledge_open": True}
@@ -176,9 +177,23 @@ async def test_a_rate_limit_delays_an_answer_and_does_not_lose_it(here, slack, a
     assert sent.text == "answer to: hello"
 
 
-async def test_two_workspaces_are_two_accounts(here, openai, slack, ann):
-    from tests.emulators.slack import SlackEmulator
+async def test_over_http_events_reach_hart_beside_its_guarded_server(here, openai, slack, ann):
+    use_slack(here, slack, mode="http", signing_secret=slack.signing_secret)
+    del here.channels["slack"]["accounts"]["main"]["app_token"]
+    async with hart_on(here) as hart, httpx.AsyncClient(base_url=hart.url) as stranger:
+        slack.deliveries.target = HttpTarget(f"{hart.url}/slack/main/events", slack.signing_secret)
+        slack.say(slack.dm(ann), ann, "hello")
+        await slack.wait_for_sent(1)
+        unsigned = await stranger.post("/slack/main/events", content=b"{}")
+        wrong = await stranger.get("/slack/main/events")
+        guarded = await stranger.post("/api/chats", content=b"{}")
 
+    assert [sent.text for sent in slack.sent] == ["answer to: hello"]
+    assert slack.opened_sockets == 0
+    assert (unsigned.status_code, wrong.status_code, guarded.status_code) == (401, 405, 403)
+
+
+async def test_two_workspaces_are_two_accounts(here, openai, slack, ann):
     async with SlackEmulator() as second:
         tokens = {"bot_token": second.bot_token, "app_token": second.app_token + "f"}
         second.app_token = tokens["app_token"]
