@@ -33,6 +33,7 @@ def _build(settings: Settings, home: Home, feed: Feed) -> Iterator[Channel]:
 
 def _telegram(settings: Settings, state: AccountState) -> Channel:
     # Imported here: the SDK takes half a second to load, and most homes begin without it.
+    from channels.budgets import TELEGRAM
     from channels.telegram.channel import TelegramChannel
 
     account = settings.channels.channels.telegram.accounts[state.account]
@@ -41,6 +42,7 @@ def _telegram(settings: Settings, state: AccountState) -> Channel:
         state.account,
         account.token.get_secret_value(),
         base_url=account.base_url,
+        limits=TELEGRAM if account.pacing else (),
     )
 
 

@@ -8,11 +8,12 @@ TELEGRAM = (
     Limit(Per.ACCOUNT, 30, 1, kept=15),
     Limit(Per.CHAT, 3, 3, kept=2, methods=_TELEGRAM_POSTS),
     Limit(Per.CHAT, 20, 60, kept=15, methods=_TELEGRAM_POSTS, chats="-.*"),
-    # Telegram shows "typing" for 5 s (Bot API sendChatAction).
-    Limit(Per.CHAT, 1, 4, methods=frozenset({"sendChatAction"})),
 )
 """Bots FAQ, "My bot is hitting limits": 30 a second, one a second in a chat with short bursts, 20 a
 minute in a group. The id of a group is negative."""
+
+TELEGRAM_TYPING = Limit(Per.CHAT, 1, 4, methods=frozenset({"sendChatAction"}))
+"""Our own: Telegram shows "typing" for 5 s (Bot API ``sendChatAction``)."""
 
 _SLACK_POSTS = frozenset({"chat.postMessage", "files.completeUploadExternal"})
 

@@ -70,6 +70,7 @@ class Site:
                 "main": {
                     "token": telegram.token,
                     "base_url": telegram.base_url,
+                    "pacing": False,
                     "access": access,
                     **account,
                 }

@@ -46,12 +46,14 @@ class TelegramAccount(Section):
     Args:
         token: What BotFather gave; None turns the account off.
         base_url: The Bot API server, for proxies and self-hosted ones.
+        pacing: Keep to Telegram's limits; off only for a server that has none.
         sessions: What shares a conversation.
         access: Who is heard.
     """
 
     token: Token | None = None
     base_url: HttpUrl = "https://api.telegram.org"
+    pacing: bool = True
     sessions: Sessions = Sessions()
     access: TelegramAccess = TelegramAccess()
 

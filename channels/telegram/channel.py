@@ -4,12 +4,14 @@ import asyncio
 import logging
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from channels.budgets import TELEGRAM, TELEGRAM_TYPING
 from channels.channel import Inbox
-from channels.errors import PermanentSendError
+from channels.errors import PermanentSendError, TransientSendError
 from channels.messages import Address, Attachment, OutboundMessage, Receipt
+from channels.pacing import Limit, NoSlotError, Pacer, Urgency
 from channels.telegram import files, send
 from channels.telegram.api import ApiCall, ApiError, BotApi, RefusedError
 from channels.telegram.normalize import CHANNEL
@@ -23,9 +25,10 @@ DEFAULT_BASE_URL = "https://api.telegram.org"
 DEFAULT_POLL_SECONDS = 25
 DEFAULT_RESPONSE_SECONDS = 15.0
 
+_TYPING = "sendChatAction"
 _JITTER = random.SystemRandom()
-_TYPING_SECONDS = 4.0  # Telegram shows "typing" for 5 s (Bot API sendChatAction)
-_MOST_REMEMBERED_CHATS = 1000
+_PATIENCE_SECONDS = 5.0
+"""How long a message waits here for its turn; one that must wait longer goes back to the outbox."""
 
 
 class TelegramChannel:
@@ -37,6 +40,7 @@ class TelegramChannel:
         base_url: Where the Bot API is: Telegram's own, a self-hosted server, or an emulator.
         poll_seconds: How long one poll waits for something to happen.
         response_seconds: How long an answer may take, beyond that.
+        limits: How often Telegram may be called.
         pause: Waits between tries.
         monotonic: Seconds that only grow.
         chance: Numbers between 0 and 1, for jitter.
@@ -54,6 +58,7 @@ class TelegramChannel:
         base_url: str = DEFAULT_BASE_URL,
         poll_seconds: int = DEFAULT_POLL_SECONDS,
         response_seconds: float = DEFAULT_RESPONSE_SECONDS,
+        limits: Sequence[Limit] = TELEGRAM,
         pause: Pause = asyncio.sleep,
         monotonic: Callable[[], float] = time.monotonic,
         chance: Callable[[], float] = _JITTER.random,
@@ -65,8 +70,7 @@ class TelegramChannel:
         self._client: BotApi = TelegramClient(token, base_url, response_seconds)
         self._poller = Poller(self._client, account, poll_seconds, pause, chance)
         self._pause = pause
-        self._monotonic = monotonic
-        self._quiet_until: dict[Address, float] = {}
+        self._pacer = Pacer((*limits, TELEGRAM_TYPING), monotonic=monotonic, sleep=pause)
 
     async def check(self) -> None:
         """Ask Telegram whether it knows the token; see :class:`~channels.channel.Channel`."""
@@ -88,7 +92,15 @@ class TelegramChannel:
     async def send(self, message: OutboundMessage) -> Receipt:
         """Post one message; see :class:`~channels.channel.Channel`."""
         call, plain = render(message), render(message, unformatted)
-        return await send.post(self._client, call, plain if "entities" in call.params else None)
+        chat = message.address.chat_id
+        try:
+            await self._pacer.slot(chat, call.method, patience=_PATIENCE_SECONDS)
+            return await send.post(self._client, call, plain if "entities" in call.params else None)
+        except NoSlotError as full:
+            raise TransientSendError(f"Telegram's limits: {full}", full.wait) from None
+        except TransientSendError as fault:
+            self._pacer.pause(fault.retry_after or 0, chat=chat)
+            raise
 
     async def fetch(self, attachment: Attachment, target: Path, max_bytes: int) -> None:
         """Write an attachment to ``target``; see :class:`~channels.channel.Channel`."""
@@ -96,21 +108,15 @@ class TelegramChannel:
 
     async def show(self, address: Address, view: RunView) -> None:
         """Show "typing" while a run goes on, at most every four seconds in a chat."""
-        now = self._monotonic()
-        if view.phase is Phase.DONE or now < self._quiet_until.get(address, now):
+        place = f"{address.chat_id}/{address.platform_thread or ''}"
+        if view.phase is Phase.DONE or not self._pacer.try_slot(place, _TYPING, Urgency.PROGRESS):
             return
-        self._hush(address, now, _TYPING_SECONDS)
         try:
-            await self._client.call(ApiCall("sendChatAction", {**chat_params(address), "action": "typing"}))
+            await self._client.call(ApiCall(_TYPING, {**chat_params(address), "action": "typing"}))
         except RefusedError as refused:
-            self._hush(address, now, max(_TYPING_SECONDS, refused.retry_after or 0))
+            self._pacer.pause(refused.retry_after or 0, chat=place, method=_TYPING)
         except (ApiError, PermanentSendError) as fault:
             log.debug("telegram/%s: typing not shown: %s", self.account, fault)
-
-    def _hush(self, address: Address, now: float, seconds: float) -> None:
-        if len(self._quiet_until) >= _MOST_REMEMBERED_CHATS:
-            self._quiet_until = {key: until for key, until in self._quiet_until.items() if until > now}
-        self._quiet_until[address] = now + seconds
 
     async def close(self) -> None:
         """Close all connections."""

@@ -48,6 +48,7 @@ async def build(tg: TelegramEmulator, pauses: list[float]) -> AsyncIterator[Call
             "base_url": tg.base_url,
             "poll_seconds": 2,
             "response_seconds": 5.0,
+            "limits": (),
             "pause": pause,
             "chance": lambda: 1.0,
         }
