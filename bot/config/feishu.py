@@ -53,6 +53,8 @@ ChatId = Annotated[
 class FeishuAccess(Access):
     """As :class:`Access`, with Feishu's ids: of people towards this app, and of chats."""
 
+    owners: tuple[PersonId, ...] = ()
+    admins: tuple[PersonId, ...] = ()
     users: tuple[PersonId, ...] = ()
     groups: tuple[ChatId, ...] = ()
 

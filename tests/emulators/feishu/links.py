@@ -238,5 +238,5 @@ class Links(World):
             self.swallow_acks -= 1
             return
         waiting = connection.waiting.get(frame.header("message_id"))
-        if waiting is not None and not waiting.done() and frame.header("biz_rt"):
+        if waiting is not None and not waiting.done():
             waiting.set_result(frame)
