@@ -92,15 +92,12 @@ class TelegramChannel:
     async def send(self, message: OutboundMessage) -> Receipt:
         """Post one message; see :class:`~channels.channel.Channel`."""
         call, plain = render(message), render(message, unformatted)
-        chat = message.address.chat_id
         try:
-            await self._pacer.slot(chat, call.method, patience=_PATIENCE_SECONDS)
-            return await send.post(self._client, call, plain if "entities" in call.params else None)
+            await self._pacer.slot(message.address.chat_id, call.method, patience=_PATIENCE_SECONDS)
         except NoSlotError as full:
             raise TransientSendError(f"Telegram's limits: {full}", full.wait) from None
-        except TransientSendError as fault:
-            self._pacer.pause(fault.retry_after or 0, chat=chat)
-            raise
+        # After flood control it is the outbox that holds the chat up, on all nodes and over restarts.
+        return await send.post(self._client, call, plain if "entities" in call.params else None)
 
     async def fetch(self, attachment: Attachment, target: Path, max_bytes: int) -> None:
         """Write an attachment to ``target``; see :class:`~channels.channel.Channel`."""
