@@ -15,10 +15,10 @@ from tests.chaos.nodes import READY, Nodes, Nursery
 from tests.hart import Site
 from tests.storage import fresh_postgres
 
-pytestmark = [pytest.mark.xdist_group("chaos"), pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.xdist_group("chaos"), pytest.mark.timeout(1800)]
 
 KILLS = 12
-SECONDS = 60
+SECONDS = 180
 
 
 @pytest.mark.parametrize("storage", ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
