@@ -93,6 +93,7 @@ class Hart:
         scheduler: Fires tasks.
         runtime: The agent.
         home: The folder it works in.
+        pairing: Lets people in.
     """
 
     url: str
@@ -103,6 +104,7 @@ class Hart:
     scheduler: TaskDispatcher
     runtime: AgentRuntime
     home: Home
+    pairing: Pairing
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +192,17 @@ async def running(
         if parts.platforms:
             receivers.start()
             stack.push_async_callback(receivers.stop)
-        yield Hart(url, token, backend.database, assembly.proxy, assembly.engine, scheduler, runtime, home)
+        yield Hart(
+            url=url,
+            local_token=token,
+            database=backend.database,
+            inbox=assembly.proxy,
+            engine=assembly.engine,
+            scheduler=scheduler,
+            runtime=runtime,
+            home=home,
+            pairing=assembly.pairing,
+        )
 
 
 async def _open_backend(settings: Settings, home: Home, stack: AsyncExitStack) -> _Backend:
