@@ -66,6 +66,7 @@ def _feishu(settings: Settings, state: AccountState) -> Channel:
 
 def _slack(settings: Settings, state: AccountState) -> Channel:
     # Imported here: the SDK takes a second to load.
+    from channels.budgets import SLACK
     from channels.slack.channel import SlackChannel
 
     account = settings.channels.channels.slack.accounts[state.account]
@@ -77,6 +78,7 @@ def _slack(settings: Settings, state: AccountState) -> Channel:
         app_token=_revealed(account.app_token) if by_socket else None,
         signing_secret=None if by_socket else _revealed(account.signing_secret),
         base_url=account.base_url,
+        limits=SLACK if account.pacing else (),
     )
 
 

@@ -91,6 +91,7 @@ class SlackAccount(Section):
         app_token: From its page "Basic Information", "App-Level Tokens"; needed for ``socket``.
         signing_secret: From its page "Basic Information", "App Credentials"; needed for ``http``.
         base_url: The Web API, for proxies and emulators; ends with ``/api/``.
+        pacing: Keep to Slack's limits; off only for a server that has none.
         sessions: What shares a conversation.
         access: Who is heard.
     """
@@ -100,6 +101,7 @@ class SlackAccount(Section):
     app_token: AppToken | None = None
     signing_secret: SigningSecret | None = None
     base_url: ApiUrl = "https://slack.com/api/"
+    pacing: bool = True
     sessions: Sessions = Sessions()
     access: SlackAccess = SlackAccess()
 

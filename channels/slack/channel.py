@@ -4,13 +4,16 @@ import asyncio
 import logging
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from starlette.routing import Route
 
+from channels.budgets import SLACK
 from channels.channel import Inbox
+from channels.errors import TransientSendError
 from channels.messages import Address, Attachment, OutboundMessage, OutboundText, Receipt
+from channels.pacing import Limit, NoSlotError, Pacer
 from channels.slack import files, send
 from channels.slack.api import ApiError, RefusedError, SlackApi, Token
 from channels.slack.intake import Intake
@@ -37,6 +40,9 @@ DEFAULT_PING_SECONDS = 10.0
 DEFAULT_QUIET_SECONDS = 3600.0
 DEFAULT_RESPONSE_SECONDS = 15.0
 
+_PATIENCE_SECONDS = 5.0
+"""How long a message waits here for its turn; one that must wait longer goes back to the outbox."""
+
 _JITTER = random.SystemRandom()
 
 
@@ -55,6 +61,7 @@ class SlackChannel:
         response_seconds: How long an answer may take.
         ping_seconds: How often the other side of a socket is asked for a sign of life; four misses end it.
         quiet_seconds: After how long without an event a socket is replaced.
+        limits: How often Slack may be called.
         pause: Waits between tries.
         monotonic: Seconds that only grow.
         now: Seconds since the epoch, for the age of HTTP requests.
@@ -76,6 +83,7 @@ class SlackChannel:
         response_seconds: float = DEFAULT_RESPONSE_SECONDS,
         ping_seconds: float = DEFAULT_PING_SECONDS,
         quiet_seconds: float = DEFAULT_QUIET_SECONDS,
+        limits: Sequence[Limit] = SLACK,
         pause: Pause = asyncio.sleep,
         monotonic: Callable[[], float] = time.monotonic,
         now: Callable[[], float] = time.time,
@@ -101,7 +109,8 @@ class SlackChannel:
         self._monotonic = monotonic
         self._chance = chance
         self._people = People(self._client, account, monotonic)
-        self._reactions = Reactions(self._client, account, monotonic)
+        self._pacer = Pacer(limits, monotonic=monotonic, sleep=pause)
+        self._reactions = Reactions(self._client, account, self._pacer, monotonic)
 
     async def check(self) -> None:
         """Ask Slack whether it knows the tokens; see :class:`~channels.channel.Channel`."""
@@ -153,6 +162,12 @@ class SlackChannel:
 
     async def send(self, message: OutboundMessage) -> Receipt:
         """Post one message; see :class:`~channels.channel.Channel`."""
+        method = send.posting_method(message)
+        try:
+            await self._pacer.slot(message.address.chat_id, method, patience=_PATIENCE_SECONDS)
+        except NoSlotError as full:
+            raise TransientSendError(f"Slack's limits: {full}", full.wait) from None
+        # After a rate limit it is the outbox that holds the chat up, on all nodes and over restarts.
         receipt = await send.post(self._client, message)
         root = message.address.platform_thread
         if root is None and isinstance(message.content, OutboundText):

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable
 
 from channels.messages import Address
+from channels.pacing import NoSlotError, Pacer, Urgency
 from channels.slack.api import ApiError, RefusedError, SlackApi
 from channels.slack.people import Recent
 from channels.slack.render import is_timestamp, reaction
@@ -13,6 +14,10 @@ log = logging.getLogger(__name__)
 WORKING = "eyes"
 """Name of the emoji."""
 
+ADD = "reactions.add"
+REMOVE = "reactions.remove"
+
+_PATIENCE_SECONDS = 5.0
 _SHOWN_SECONDS = 24 * 3600.0
 _RATE_LIMIT_SECONDS = 30.0
 _SCOPE_SECONDS = 3600.0
@@ -25,12 +30,14 @@ class Reactions:
     Args:
         client: The Web API.
         account: Name of the account, for the log.
+        pacer: Keeps to Slack's limits.
         monotonic: Seconds that only grow.
     """
 
-    def __init__(self, client: SlackApi, account: str, monotonic: Callable[[], float]) -> None:
+    def __init__(self, client: SlackApi, account: str, pacer: Pacer, monotonic: Callable[[], float]) -> None:
         self._client = client
         self._account = account
+        self._pacer = pacer
         self._monotonic = monotonic
         self._shown: Recent[tuple[str, str], bool] = Recent(monotonic)
         self._quiet_until = monotonic()
@@ -41,15 +48,22 @@ class Reactions:
         key = (address.chat_id, message_id)
         if not is_timestamp(message_id) or self._shown.get(key) or self._monotonic() < self._quiet_until:
             return
-        self._shown.put(key, True, _SHOWN_SECONDS)
-        await self._react("reactions.add", address, message_id)
+        if self._pacer.try_slot(address.chat_id, ADD, Urgency.PROGRESS):
+            self._shown.put(key, True, _SHOWN_SECONDS)
+            await self._react(ADD, address, message_id)
 
     async def end(self, address: Address, message_id: str) -> None:
         """Take the mark away again."""
         key = (address.chat_id, message_id)
         if self._shown.get(key):
             self._shown.put(key, False, _SHOWN_SECONDS)
-            await self._react("reactions.remove", address, message_id)
+            try:
+                # Waited for a little: a mark that stays would say that there is still no answer.
+                await self._pacer.slot(address.chat_id, REMOVE, Urgency.PROGRESS, patience=_PATIENCE_SECONDS)
+            except NoSlotError as full:
+                log.debug("slack/%s: a reaction stays: %s", self._account, full)
+            else:
+                await self._react(REMOVE, address, message_id)
 
     async def _react(self, method: str, address: Address, message_id: str) -> None:
         try:
@@ -61,14 +75,11 @@ class Reactions:
             log.debug("slack/%s: %s failed: %s", self._account, method, fault)
 
     def _hush(self, method: str, refused: RefusedError) -> None:
-        seconds = 0.0
-        if refused.rate_limited:
-            seconds = refused.retry_after or _RATE_LIMIT_SECONDS
-        elif refused.error == "missing_scope":
-            seconds = _SCOPE_SECONDS
-        self._quiet_until = max(self._quiet_until, self._monotonic() + seconds)
         level = logging.DEBUG
-        if refused.error == "missing_scope" and not self._told_scope:
+        if refused.rate_limited:
+            self._pacer.pause(refused.retry_after or _RATE_LIMIT_SECONDS, method=method)
+        elif refused.error == "missing_scope":
+            self._quiet_until = self._monotonic() + _SCOPE_SECONDS
+            level = logging.DEBUG if self._told_scope else logging.WARNING
             self._told_scope = True
-            level = logging.WARNING
         log.log(level, "slack/%s: %s failed: %s", self._account, method, refused)

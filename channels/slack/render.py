@@ -3,9 +3,10 @@
 import re
 
 from channels.errors import PermanentSendError
+from channels.markdown.cutting import split_markdown
 from channels.messages import Address, OutboundMessage
 from channels.slack.api import ApiCall, Encoding, Json
-from channels.text import split_text, utf16_length
+from channels.text import utf16_length
 
 MESSAGE_LIMIT = 12_000
 """Characters in ``markdown_text`` (Slack docs, ``chat.postMessage``); counted here as UTF-16 units, the
@@ -29,7 +30,7 @@ _UNFIT_FOR_NAME = re.compile(r"[\x00-\x1f\x7f/\\\ud800-\udfff]")
 
 def split(text: str) -> list[str]:
     """Cut text into pieces for one message each; blank pieces are left out, as Slack refuses them."""
-    return [piece for piece in split_text(text, TEXT_LIMIT, _rendered_length) if piece.strip()]
+    return [piece for piece in split_markdown(text, TEXT_LIMIT, _most_rendered) if piece.strip()]
 
 
 def quiet(text: str) -> str:
@@ -118,5 +119,6 @@ def shown_name(name: str) -> str:
     return _UNFIT_FOR_NAME.sub("_", name).strip() or "file"
 
 
-def _rendered_length(text: str) -> int:
-    return utf16_length(text) + sum(1 for _ in _CALL.finditer(text))
+def _most_rendered(text: str) -> int:
+    """The length with a gap behind every sign that could open a call. Adds up when texts are joined."""
+    return utf16_length(text) + text.count("<") + text.count("&")

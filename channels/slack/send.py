@@ -42,6 +42,11 @@ MAY_HAVE_BEEN_OBEYED = frozenset(
 """Errors after which "some aspect of the operation" may have succeeded (same source)."""
 
 
+def posting_method(message: OutboundMessage) -> str:
+    """The method that shows a message to people. Pure."""
+    return "chat.postMessage" if isinstance(message.content, OutboundText) else "files.completeUploadExternal"
+
+
 async def post(client: SlackApi, message: OutboundMessage) -> Receipt:
     """Post a message. The receipt of a file is the file's id: Slack does not tell the message's.
 

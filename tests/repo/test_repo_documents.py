@@ -57,7 +57,7 @@ def test_make_targets_exist(document: Path) -> None:
 @pytest.mark.parametrize("document", documents(), ids=str)
 def test_hart_commands_exist(document: Path) -> None:
     root = typer.main.get_command(app)
-    for name, rest in re.findall(r"\bhart ([a-z]+)\b(?: ([a-z]+)\b)?", code(read(document))):
+    for name, rest in re.findall(r"(?<![/@])\bhart ([a-z]+)\b(?: ([a-z]+)\b)?", code(read(document))):
         command = getattr(root, "commands", {}).get(name)
         assert command is not None, f"{document}: hart {name}"
         subcommands = getattr(command, "commands", None)

@@ -71,6 +71,7 @@ async def build(
             "base_url": slack.base_url,
             "response_seconds": 5.0,
             "ping_seconds": 1.0,
+            "limits": (),
             "pause": pause,
             "monotonic": seconds,
             "chance": lambda: 1.0,

@@ -13,7 +13,12 @@ OPEN = {"dm": "open", "group": "open", "acknowledge_open": True}
 
 
 def use_slack(site, slack, **account):
-    tokens = {"bot_token": slack.bot_token, "app_token": slack.app_token, "base_url": slack.base_url}
+    tokens = {
+        "bot_token": slack.bot_token,
+        "app_token": slack.app_token,
+        "base_url": slack.base_url,
+        "pacing": False,
+    }
     site.channels["slack"] = {"accounts": {"main": tokens | {"access": OPEN} | account}}
 
 
@@ -199,6 +204,7 @@ async def test_two_workspaces_are_two_accounts(here, openai, slack, ann):
         second.app_token = tokens["app_token"]
         here.channels["slack"]["accounts"]["second"] = tokens | {
             "base_url": second.base_url,
+            "pacing": False,
             "access": OPEN,
         }
         bo = second.user("Bo")

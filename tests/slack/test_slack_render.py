@@ -72,11 +72,20 @@ def test_what_calls_nobody_stays_as_it_is():
 
 
 @given(HOSTILE.map(lambda text: text * 700))
-def test_every_piece_fits_with_the_mark_and_all_pieces_are_the_text(text):
-    pieces = split(text)
+def test_every_piece_fits_with_the_mark(text):
+    assert all(utf16_length(rendered(piece)) <= MESSAGE_LIMIT for piece in split(text))
 
-    assert all(utf16_length(rendered(piece)) <= MESSAGE_LIMIT for piece in pieces)
-    assert "".join(pieces).split() == text.split()
+
+def test_all_pieces_together_are_the_text_and_code_blocks_stay_closed():
+    code = "```python\n" + "".join(f"line_{number} = <b>\n" for number in range(2000)) + "```"
+    first, *_, last = pieces = split(f"Before.\n\n{code}\n\nAfter.")
+
+    assert all(piece.count("```") == 2 for piece in pieces)
+    assert first.startswith("Before.")
+    assert last.endswith("After.")
+    assert [line for piece in pieces for line in piece.splitlines() if line.startswith("line_")] == [
+        f"line_{number} = <b>" for number in range(2000)
+    ]
 
 
 def test_a_text_of_calls_alone_still_fits():

