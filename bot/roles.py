@@ -16,6 +16,9 @@ TRY_SECONDS = 2.0
 PING_SECONDS = 3.0
 """How often a holder makes sure that its connection, and with it the role, is still there."""
 
+SILENT_SECONDS = 10
+"""How long a holder may be silent before Postgres gives the role to another."""
+
 Work = Callable[[], Awaitable[None]]
 
 
@@ -61,6 +64,8 @@ class PostgresRoles:
         """Hold the role on this connection; False when the connection was lost."""
         doing: asyncio.Future[None] | None = None
         try:
+            # A node that froze keeps its connection open: the server ends the session of one that no longer pings.
+            await connection.execute(f"SET idle_session_timeout = '{SILENT_SECONDS}s'")
             await _acquire(connection, role)
             log.info("this node holds the role %s", role)
             doing = asyncio.ensure_future(work())
