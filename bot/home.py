@@ -78,13 +78,26 @@ class Home:
 
     def keep_for_sending(self, run_id: str, number: int, source: Path, name: str) -> FileDraft:
         """Copy a file so that it stays as it is now until it was sent. Blocks; safe to repeat."""
-        target = self.root / "outbox" / run_id / f"{number:02d}-{safe_name(name)}"
-        target.parent.mkdir(mode=0o700, exist_ok=True)
+        target = self._outgoing(run_id, f"{number:02d}-{safe_name(name)}")
         unfinished = target.with_name(target.name + ".part")
         shutil.copyfile(source, unfinished, follow_symlinks=False)
         unfinished.replace(target)
         mime = mimetypes.guess_type(name)[0] or "application/octet-stream"
         return FileDraft(str(target.relative_to(self.root)), name, mime, target.stat().st_size)
+
+    def keep_text_for_sending(self, run_id: str, name: str, text: str) -> FileDraft:
+        """Write text down as a file to send; a run has one of a name. Blocks; safe to repeat."""
+        target = self._outgoing(run_id, safe_name(name))
+        unfinished = target.with_name(target.name + ".part")
+        unfinished.write_bytes(text.encode("utf-8", "replace"))
+        unfinished.replace(target)
+        mime = mimetypes.guess_type(name)[0] or "text/plain"
+        return FileDraft(str(target.relative_to(self.root)), name, mime, target.stat().st_size)
+
+    def _outgoing(self, run_id: str, name: str) -> Path:
+        target = self.root / "outbox" / run_id / name
+        target.parent.mkdir(mode=0o700, exist_ok=True)
+        return target
 
     def outgoing(self, relative: str) -> Path:
         """The file of a delivery."""

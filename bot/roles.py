@@ -64,7 +64,7 @@ class PostgresRoles:
         """Hold the role on this connection; False when the connection was lost."""
         doing: asyncio.Future[None] | None = None
         try:
-            # A node that froze keeps its connection open: the server ends the session of one that no longer pings.
+            # A node that froze keeps its connection open: let the server end it when no ping comes.
             await connection.execute(f"SET idle_session_timeout = '{SILENT_SECONDS}s'")
             await _acquire(connection, role)
             log.info("this node holds the role %s", role)

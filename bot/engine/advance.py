@@ -24,7 +24,7 @@ from agent_core.runtime import AgentRuntime, RunRequest
 from bot.clock import Clock, new_id
 from bot.directory import ChannelDirectory
 from bot.drafts import FileDraft
-from bot.engine.answers import answer_drafts
+from bot.engine.answers import ANSWER_FILE, answer_drafts, goes_as_file
 from bot.engine.fence import Fence, FenceKeeper
 from bot.engine.intake import Fetcher, Intake, dump_intake, load_intake
 from bot.engine.steps import Observer, Step
@@ -243,7 +243,8 @@ class ThreadWorker:
         if ended.status is RunStatus.FAILED:
             answer = f"{answer}\n\n(Reference {turn.run_id[:8]})"
             log.warning("run %s ended in failure: %s", turn.run_id, ended.error)
-        drafts = answer_drafts(turn, answer, files, self._channels.split)
+        whole = await asyncio.to_thread(self._keep_long_answer, turn, answer)
+        drafts = answer_drafts(turn, answer, files, self._channels.split, whole)
         state = RunState.DONE if ended.status is RunStatus.DONE else RunState.FAILED
         await self._close(turn, fence, Closing(state, answer, drafts, ended.usage, ended.error))
 
@@ -253,6 +254,11 @@ class ThreadWorker:
             self._home.keep_for_sending(turn.run_id, number, files.existing_file(file.path), file.name)
             for number, file in enumerate(presented)
         ]
+
+    def _keep_long_answer(self, turn: Turn, answer: str) -> FileDraft | None:
+        if not goes_as_file(turn, answer, self._channels.split):
+            return None
+        return self._home.keep_text_for_sending(turn.run_id, ANSWER_FILE, answer)
 
     async def _close_stopped(self, turn: Turn, fence: Fence) -> None:
         fence.check()

@@ -5,21 +5,61 @@ from dataclasses import replace
 
 from bot.drafts import Draft, FileDraft
 from bot.store.runs import Turn
+from channels.markdown.cutting import split_markdown
 from channels.messages import Address, Button
 
 Splitter = Callable[[Address, str], list[str]]
 """Cuts text into pieces that each fit one message at an address."""
 
 
-def answer_drafts(turn: Turn, answer: str, files: Sequence[FileDraft], split: Splitter) -> list[Draft]:
-    """The deliveries of an answer, per target: its text, then its files. Pure."""
+MOST_PIECES = 4
+"""An answer that takes more messages than this becomes a short message and a file."""
+
+ANSWER_FILE = "answer.md"
+"""The name people see of such a file."""
+
+_OPENING_LENGTH = 600
+
+
+def goes_as_file(turn: Turn, answer: str, split: Splitter) -> bool:
+    """Whether an answer is too long for the chat of some target. Pure."""
+    return any(len(split(address, answer)) > MOST_PIECES for address in turn.targets)
+
+
+def answer_drafts(
+    turn: Turn,
+    answer: str,
+    files: Sequence[FileDraft],
+    split: Splitter,
+    whole: FileDraft | None = None,
+) -> list[Draft]:
+    """The deliveries of an answer, per target: its text, then its files. Pure.
+
+    Args:
+        turn: What was answered.
+        answer: Markdown.
+        files: What goes with it.
+        split: Cuts text.
+        whole: The answer as a file, for targets where it is too long to post.
+    """
     drafts: list[Draft] = []
     for place, address in enumerate(turn.targets):
-        pieces: list[str | FileDraft] = [*split(address, answer), *files]
+        texts = split(address, answer)
+        pieces: list[str | FileDraft] = [*texts, *files]
+        if whole is not None and len(texts) > MOST_PIECES:
+            pieces = [*split(address, opening(answer)), whole, *files]
         drafts += _drafts(
             f"{turn.run_id}:{place}", address, pieces, turn.message.message_id, quote=turn.quoted
         )
     return drafts
+
+
+def opening(answer: str) -> str:
+    """How a long answer begins, and where the rest is. Pure."""
+    first = split_markdown(answer.lstrip(), _OPENING_LENGTH)[0].rstrip()
+    return (
+        f"{first}\n\n…\n\n(The answer is long: all {len(answer):,} characters are in the file {ANSWER_FILE}.)"
+    )
 
 
 def reply_drafts(

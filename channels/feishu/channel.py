@@ -12,7 +12,7 @@ from channels.errors import ChannelRefusedError
 from channels.feishu import files, send
 from channels.feishu.api import ApiError, OpenApi, RefusedError
 from channels.feishu.hearing import Hearer, identify
-from channels.feishu.lookup import OwnMessages
+from channels.feishu.lookup import ChatKinds, OwnMessages
 from channels.feishu.normalize import CHANNEL
 from channels.feishu.reactions import Reactions
 from channels.feishu.render import split
@@ -25,6 +25,9 @@ log = logging.getLogger(__name__)
 FEISHU_URL = "https://open.feishu.cn"
 LARK_URL = "https://open.larksuite.com"
 DEFAULT_RESPONSE_SECONDS = 15.0
+
+CHECK_SECONDS = 5.0
+"""How long a start waits for the check; other channels wait with it."""
 
 _JITTER = random.SystemRandom()
 _DEFAULT_TIMING = Timing()
@@ -79,13 +82,17 @@ class FeishuChannel:
         self._monotonic = monotonic
         self._chance = chance
         self._own = OwnMessages(self._client, app_id)
+        self._kinds = ChatKinds(self._client)
         self._reactions = Reactions(self._client, account, monotonic)
 
     async def check(self) -> None:
         """Ask whether the app's id and secret are good; see :class:`~channels.channel.Channel`."""
         try:
-            await self._client.check_credentials()
-            await identify(self._client, self._app_id)
+            async with asyncio.timeout(CHECK_SECONDS):
+                await self._client.check_credentials()
+                await identify(self._client, self._app_id)
+        except TimeoutError:
+            log.warning("feishu/%s: cannot check the app now: no answer", self.account)
         except ApiError as fault:
             if isinstance(fault, RefusedError) and fault.bad_credentials:
                 raise ChannelRefusedError(

@@ -78,6 +78,27 @@ class MessageReceived(_Model):
     message: EventMessage
 
 
+class CardAction(_Model):
+    """What was done on a card; ``value`` is what its maker gave the button."""
+
+    value: object = None
+
+
+class CardContext(_Model):
+    """The message that is the card."""
+
+    open_message_id: Id
+    open_chat_id: Id
+
+
+class CardUsed(_Model):
+    """The callback ``card.action.trigger``."""
+
+    operator: UserIds
+    action: CardAction
+    context: CardContext
+
+
 class FoundBody(_Model):
     """A message's content, as :class:`FoundMessage` has it."""
 

@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 from channels.channel import Inbox
 from channels.errors import InboxUnavailableError
 from channels.feishu.api import ApiCall, ApiError, GarbledError, OpenApi
-from channels.feishu.lookup import OwnMessages, forwarded_text
+from channels.feishu.lookup import ChatKinds, OwnMessages, forwarded_text
 from channels.feishu.normalize import (
     CARD_EVENT,
     CHANNEL,
     BotIdentity,
-    CardAction,
     Heard,
     MalformedEventError,
+    Pressed,
     normalize,
     origin,
     parse,
@@ -47,6 +47,8 @@ class Answer:
 
 TAKEN = Answer(200)
 AGAIN = Answer(500)
+SHOWN = Answer(200, {})
+"""For a callback: the card stays as it is, and nothing pops up."""
 
 
 class Hearer:
@@ -57,6 +59,7 @@ class Hearer:
         account: Name of the account, for keys, addresses and the log.
         app_id: The app.
         own: Knows which messages are ours.
+        kinds: Knows which chats are direct.
         inbox: Where to.
         all_is_us: Whether a mention of everyone addresses us.
     """
@@ -67,6 +70,7 @@ class Hearer:
         account: str,
         app_id: str,
         own: OwnMessages,
+        kinds: ChatKinds,
         inbox: Inbox,
         *,
         all_is_us: bool,
@@ -75,6 +79,7 @@ class Hearer:
         self._account = account
         self._app_id = app_id
         self._own = own
+        self._kinds = kinds
         self._inbox = inbox
         self._all_is_us = all_is_us
         self._bot: BotIdentity | None = None
@@ -86,20 +91,6 @@ class Hearer:
             ApiError: The platform did not say.
         """
         self._bot = self._bot or await identify(self._client, self._app_id)
-
-    def at_once(self, payload: bytes) -> Answer | None:
-        """The answer to what cannot wait its turn: people see a card fail after three seconds."""
-        if CARD_EVENT.encode() not in payload:
-            return None
-        try:
-            raw = parse(payload)
-        except MalformedEventError:
-            return None
-        match raw:
-            case {"header": {"event_type": str(kind)}} if kind == CARD_EVENT:
-                log.debug("feishu/%s: a card was used", self._account)
-                return Answer(200, {})
-        return None
 
     async def hear(self, payload: bytes) -> Answer:
         """Store what an event says, and tell how to answer it."""
@@ -132,11 +123,14 @@ class Hearer:
                 # Storing may take longer than asking: it is the one thing that must not be cut short.
                 patience.reschedule(None)
                 await self._inbox.accept(message)
-            case CardAction():
-                return Answer(200, {})
+            case Pressed(message):
+                kind = await self._kinds.of(message.address.chat_id)
+                patience.reschedule(None)
+                await self._inbox.accept(replace(message, chat_kind=kind))
+                return SHOWN
             case ignored:
                 log.debug("feishu/%s: ignored %s", self._account, ignored.reason)
-        return TAKEN
+        return SHOWN if is_callback(payload) else TAKEN
 
     async def _complete(self, heard: Heard) -> InboundMessage:
         """The message with what only the platform can tell.
@@ -145,6 +139,7 @@ class Hearer:
             ApiError: It did not tell.
         """
         message = heard.message
+        self._kinds.remember(message.address.chat_id, message.chat_kind)
         if heard.answers and await self._own.any_ours(heard.answers):
             message = replace(message, addressed=True)
         if heard.forwarded:
@@ -156,6 +151,20 @@ class Hearer:
         key = f"{CHANNEL}:{self._account}:event:{_event_name(raw, payload)}"
         text = payload[:_RAW_LIMIT].decode("utf-8", "replace").replace("\x00", "\ufffd")
         await self._inbox.reject(origin(raw, self._account), key, text, reason)
+
+
+def is_callback(payload: bytes) -> bool:
+    """Whether somebody waits for what an event is answered: people see a card fail after three seconds."""
+    if CARD_EVENT.encode() not in payload:
+        return False
+    try:
+        raw = parse(payload)
+    except MalformedEventError:
+        return False
+    match raw:
+        case {"header": {"event_type": str(kind)}}:
+            return kind == CARD_EVENT
+    return False
 
 
 async def identify(client: OpenApi, app_id: str) -> BotIdentity:

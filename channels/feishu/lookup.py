@@ -1,4 +1,4 @@
-"""Asking the platform about messages: is one ours, and what does a forward hold?"""
+"""Asking the platform about what events leave out: is one ours, what does a forward hold, what kind is a chat of?"""
 
 import logging
 from collections import OrderedDict
@@ -8,6 +8,7 @@ from pydantic import ValidationError
 from channels.feishu.api import ApiCall, OpenApi, RefusedError
 from channels.feishu.content import MalformedContentError, read_content
 from channels.feishu.events import FoundMessage
+from channels.messages import ChatKind
 
 log = logging.getLogger(__name__)
 
@@ -63,6 +64,47 @@ class OwnMessages:
             one.message_id == message_id and one.sender.sender_type == "app" and one.sender.id == self._app_id
             for one in found
         )
+
+
+class ChatKinds:
+    """Knows whether a chat is direct: from the messages in it, or by asking.
+
+    Args:
+        client: The open platform.
+    """
+
+    def __init__(self, client: OpenApi) -> None:
+        self._client = client
+        self._kinds: OrderedDict[str, ChatKind] = OrderedDict()
+
+    def remember(self, chat_id: str, kind: ChatKind) -> None:
+        """Keep what a message told."""
+        self._kinds[chat_id] = kind
+        self._kinds.move_to_end(chat_id)
+        if len(self._kinds) > _MOST_REMEMBERED:
+            self._kinds.popitem(last=False)
+
+    async def of(self, chat_id: str) -> ChatKind:
+        """The kind of a chat. What the platform does not let us see counts as a group.
+
+        Raises:
+            ApiError: The platform gave no answer.
+        """
+        if chat_id not in self._kinds:
+            self.remember(chat_id, await self._ask(chat_id))
+        return self._kinds[chat_id]
+
+    async def _ask(self, chat_id: str) -> ChatKind:
+        try:
+            answer = await self._client.call(ApiCall("GET", f"/open-apis/im/v1/chats/{chat_id}"))
+        except RefusedError as refused:
+            if _passing(refused):
+                raise
+            log.info("feishu: cannot see what kind a chat is of: %s", refused)
+            return ChatKind.GROUP
+        data = answer.get("data")
+        mode = data.get("chat_mode") if isinstance(data, dict) else None
+        return ChatKind.DIRECT if mode == "p2p" else ChatKind.GROUP
 
 
 async def find_messages(client: OpenApi, message_id: str) -> list[FoundMessage]:

@@ -8,8 +8,9 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from channels.feishu.api import is_id
 from channels.feishu.content import Content, MalformedContentError, read_content
-from channels.feishu.events import Envelope, EventMessage, MessageReceived
+from channels.feishu.events import CardUsed, Envelope, EventMessage, MessageReceived
 from channels.feishu.mentions import read_text
 from channels.messages import Address, Attachment, ChatKind, InboundMessage, Sender
 
@@ -47,8 +48,14 @@ class Ignored:
 
 
 @dataclass(frozen=True, slots=True)
-class CardAction:
-    """Somebody used a card. The platform wants an answer within three seconds."""
+class Pressed:
+    """Somebody pressed a button of ours. The platform wants an answer within three seconds.
+
+    Args:
+        message: As far as the event tells, which is not what kind of chat it was in.
+    """
+
+    message: InboundMessage
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +74,7 @@ class Heard:
     forwarded: bool = False
 
 
-Reading = Heard | CardAction | Ignored
+Reading = Heard | Pressed | Ignored
 """What an event can be."""
 
 
@@ -104,7 +111,7 @@ def normalize(raw: object, account: str, bot: BotIdentity, *, all_is_us: bool = 
     envelope = _validated(Envelope, raw)
     kind = envelope.header.event_type
     if kind == CARD_EVENT:
-        return CardAction()
+        return _from_press(_validated(CardUsed, envelope.event), account, envelope.header.event_id)
     if kind == MESSAGE_EVENT:
         return _from_message(_validated(MessageReceived, envelope.event), account, bot, all_is_us)
     return Ignored(f"an event of type {kind[:60]}")
@@ -154,6 +161,28 @@ def _from_message(received: MessageReceived, account: str, bot: BotIdentity, all
     )
     candidates = dict.fromkeys(one for one in (message.parent_id, message.root_id) if one is not None)
     return Heard(heard, () if addressed else tuple(candidates), message.message_type == "merge_forward")
+
+
+def _from_press(used: CardUsed, account: str, event_id: str) -> Pressed | Ignored:
+    match used.action.value:
+        case {"hart": str(action), **more}:
+            thread = more.get("thread")
+        case _:
+            return Ignored("not a button of ours")
+    if used.operator.open_id is None:
+        raise MalformedEventError("nobody pressed the button")
+    known = thread if isinstance(thread, str) and is_id(thread) else None
+    return Pressed(
+        InboundMessage(
+            address=Address(CHANNEL, account, used.context.open_chat_id, known),
+            chat_kind=ChatKind.GROUP,
+            sender=Sender(used.operator.open_id),
+            message_id=used.context.open_message_id,
+            dedupe_key=f"{CHANNEL}:{account}:press:{storable(event_id)[:200]}",
+            text="",
+            action=storable(action)[:200],
+        )
+    )
 
 
 def thread_of(message: EventMessage) -> str | None:

@@ -7,12 +7,13 @@ tables; text with more of them goes out as a post, and whatever a server refuses
 import hashlib
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from channels.errors import PermanentSendError
 from channels.feishu.api import ApiCall, is_id
-from channels.messages import OutboundMessage
+from channels.messages import Button, OutboundMessage
 from channels.text import split_text
 
 CARD_LIMIT = 30 * 1024
@@ -20,6 +21,9 @@ CARD_LIMIT = 30 * 1024
 
 TEXT_LIMIT = 28 * 1024
 """Bytes of text in one message as JSON has them, so that there is room for what is around it."""
+
+LABEL_LIMIT = 100
+"""Characters on a button, so that a row of them stays readable."""
 
 TABLES_PER_CARD = 5
 """Tables that one card may have; with more the platform refuses it (error 230099, ErrCode 11310)."""
@@ -48,20 +52,42 @@ def split(text: str) -> list[str]:
     return [piece for piece in split_text(text, TEXT_LIMIT, _measure) if piece.strip()]
 
 
-def text_forms(text: str) -> tuple[Form, ...]:
-    """The ways to post a text, best first."""
+def text_forms(text: str, buttons: Sequence[Button] = (), thread: str | None = None) -> tuple[Form, ...]:
+    """The ways to post a text, best first. Only a card has buttons; the text says all that they do.
+
+    Args:
+        text: Markdown.
+        buttons: What can be pressed below it.
+        thread: The thread it goes into, which a press does not tell.
+    """
     clean = _LONE_SURROGATE.sub("\ufffd", text)
     marked = neutralise(clean)
     card = {
         "schema": "2.0",
         "config": {"update_multi": True},
-        "body": {"elements": [{"tag": "markdown", "content": marked}]},
+        "body": {"elements": [{"tag": "markdown", "content": marked}, *_keys(buttons, thread)]},
     }
     post = {"zh_cn": {"content": [[{"tag": "md", "text": marked}]]}}
     # In plain text nothing would turn an entity back into a bracket.
     plain = {"text": _TAG.sub("＜", clean)}
     forms = (_form("interactive", card), _form("post", post), _form("text", plain))
     return forms if count_tables(clean) <= TABLES_PER_CARD else forms[1:]
+
+
+def _keys(buttons: Sequence[Button], thread: str | None) -> list[dict[str, Any]]:
+    """Buttons of a card (card JSON 2.0, "button")."""
+    more = {} if thread is None else {"thread": thread}
+    return [
+        {
+            "tag": "button",
+            "text": {
+                "tag": "plain_text",
+                "content": _LONE_SURROGATE.sub("\ufffd", button.label)[:LABEL_LIMIT],
+            },
+            "behaviors": [{"type": "callback", "value": {"hart": button.id, **more}}],
+        }
+        for button in buttons
+    ]
 
 
 def neutralise(text: str) -> str:

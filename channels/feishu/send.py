@@ -32,8 +32,8 @@ async def post(client: OpenApi, message: OutboundMessage) -> Receipt:
     """
     targets = destinations(message)
     match message.content:
-        case OutboundText(text):
-            forms = text_forms(text)
+        case OutboundText(text, buttons):
+            forms = text_forms(text, buttons, message.address.platform_thread)
         case file:
             try:
                 forms = (await upload(client, file),)

@@ -21,7 +21,7 @@ from channels.feishu.frames import (
     encode,
     ping_frame,
 )
-from channels.feishu.hearing import AGAIN, Answer, Hearer
+from channels.feishu.hearing import AGAIN, SHOWN, Answer, Hearer, is_callback
 
 log = logging.getLogger(__name__)
 
@@ -31,7 +31,11 @@ Pause = Callable[[float], Awaitable[None]]
 LONGEST_PAUSE = 60.0
 """Seconds between two tries to connect, at most."""
 
+CALLBACK_SECONDS = 2.5
+"""How long a callback may take to be stored before it is answered anyhow: the platform waits for three."""
+
 _MOST_WAITING = 1000
+_MOST_CALLBACKS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +106,7 @@ class Listener:
         self._chance = chance
         # It outlives connections: what a lost one brought is stored, though its answer goes nowhere.
         self._waiting: asyncio.Queue[_Delivery] = asyncio.Queue(_MOST_WAITING)
+        self._callbacks: asyncio.Queue[_Delivery] = asyncio.Queue(_MOST_CALLBACKS)
         self._sign_of_life = asyncio.Event()
         self._lived = False
         self._last_event = 0.0
@@ -110,6 +115,7 @@ class Listener:
         """Listen until cancelled. No refusal ends it: what is wrong may be mended on the other side."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._work())
+            group.create_task(self._work_callbacks())
             group.create_task(self._stay_connected())
 
     async def _stay_connected(self) -> None:
@@ -167,14 +173,11 @@ class Listener:
         payload = assembler.add(frame)
         if payload is None:
             return
-        answer = self._hearer.at_once(payload)
-        if answer is None:
-            try:
-                self._waiting.put_nowait(_Delivery(frame, payload, link))
-                return
-            except asyncio.QueueFull:
-                answer = AGAIN
-        await self._answer(link, frame, answer, 0)
+        queue = self._callbacks if is_callback(payload) else self._waiting
+        try:
+            queue.put_nowait(_Delivery(frame, payload, link))
+        except asyncio.QueueFull:
+            await self._answer(link, frame, AGAIN, 0)
 
     async def _work(self) -> None:
         while True:
@@ -183,6 +186,18 @@ class Listener:
             answer = await self._hearer.hear(delivery.payload)
             took_ms = int((time.monotonic() - began) * 1000)
             await self._answer(delivery.link, delivery.frame, answer, took_ms)
+
+    async def _work_callbacks(self) -> None:
+        """Callbacks are their own queue: they cannot wait behind messages."""
+        while True:
+            delivery = await self._callbacks.get()
+            hearing = asyncio.create_task(self._hearer.hear(delivery.payload))
+            try:
+                done, _ = await asyncio.wait({hearing}, timeout=CALLBACK_SECONDS)
+                await self._answer(delivery.link, delivery.frame, hearing.result() if done else SHOWN, 0)
+                await hearing
+            finally:
+                hearing.cancel()
 
     async def _answer(self, link: Link, frame: Frame, answer: Answer, took_ms: int) -> None:
         try:

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from channels.feishu.normalize import (
     BotIdentity,
-    CardAction,
     Heard,
     Ignored,
     MalformedEventError,
@@ -253,8 +252,33 @@ def test_what_is_not_for_us_is_ignored(raw):
     assert isinstance(normalize(raw, "main", BOT), Ignored)
 
 
-def test_a_used_card_is_told_apart():
-    assert normalize({"header": {"event_type": "card.action.trigger"}}, "main", BOT) == CardAction()
+def press(value, **more):
+    used = {
+        "operator": {"open_id": "ou_ann"},
+        "action": {"value": value, "tag": "button"},
+        "context": {"open_message_id": "om_5", "open_chat_id": "oc_7"},
+    }
+    return {"header": {"event_id": "e5", "event_type": "card.action.trigger"}, "event": used | more}
+
+
+def test_a_press_names_the_button_the_card_and_who_pressed():
+    message = normalize(press({"hart": "abc", "thread": "om_1"}), "main", BOT).message
+
+    assert message.action == "abc"
+    assert message.text == ""
+    assert message.message_id == "om_5"
+    assert message.sender.id == "ou_ann"
+    assert (message.address.chat_id, message.address.platform_thread) == ("oc_7", "om_1")
+    assert message.dedupe_key == "feishu:main:press:e5"
+    assert (
+        normalize(press({"hart": "abc", "thread": "a/b"}), "main", BOT).message.address.platform_thread
+        is None
+    )
+
+
+@pytest.mark.parametrize("value", [None, {}, "x", {"other": 1}, {"hart": 5}])
+def test_what_is_pressed_on_a_card_of_another_make_is_ignored(value):
+    assert isinstance(normalize(press(value), "main", BOT), Ignored)
 
 
 @pytest.mark.parametrize(
@@ -283,6 +307,8 @@ def test_a_used_card_is_told_apart():
         event({"file_key": "k"}, "file"),
         event({"content": "x"}, "post"),
         event({"text": "x"}, mentions=[{"key": 5}]),
+        press({"hart": "a"}, operator={}),
+        press({"hart": "a"}, context={"open_message_id": "om_1"}),
     ],
 )
 def test_what_is_not_as_documented_is_malformed(raw):
@@ -322,6 +348,14 @@ CONTENT = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=5),
     max_leaves=30,
 )
+
+
+@given(JSON)
+def test_any_press_is_read_ignored_or_malformed(value):
+    try:
+        normalize(press(value), "main", BOT)
+    except MalformedEventError:
+        return
 
 
 @given(JSON)

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from channels.feishu.transport import Timing
-from channels.messages import ChatKind
+from channels.messages import Address, Button, ChatKind, OutboundMessage, OutboundText
 from tests.emulators.feishu import DropBefore, Hang, RawAnswer, Refuse, Slow, bad_gateway, too_many
 
 BUSY = Refuse(1, "system busy", 200)
@@ -169,20 +169,68 @@ async def test_frames_that_are_none_do_no_harm(fs, chat, ann, channel, inbox, li
     assert fs.opened == 1
 
 
-async def test_a_card_is_answered_at_once_even_while_storing_takes_long(
+async def press_a_button(fs, where, channel, inbox, user):
+    button = OutboundText("**Sure?**", (Button("id-1", "Yes"), Button("id-2", "No")))
+    receipt = await channel.send(OutboundMessage(where, "k", button))
+    return receipt.message_id, fs.press(receipt.message_id, user, "No")
+
+
+async def test_a_press_is_stored_and_answered_with_nothing_to_show(fs, chat, ann, channel, inbox, listening):
+    here = Address("feishu", "main", chat.id)
+    async with listening(channel):
+        card, used = await press_a_button(fs, here, channel, inbox, ann)
+        (message,) = await inbox.wait_for(1)
+        await fs.wait_for(lambda: used.acked)
+
+    assert used.answer == {}
+    assert (message.action, message.message_id, message.sender.id) == ("id-2", card, ann.open_id)
+    assert (message.address, message.chat_kind) == (here, ChatKind.DIRECT)
+
+
+async def test_a_press_in_a_thread_of_a_group_is_answered_there(fs, ann, channel, inbox, listening):
+    group = fs.group("Ops")
+    root = fs.say(group, ann, "begin", push=False)
+    there = Address("feishu", "main", group.id, root.id)
+    async with listening(channel):
+        await press_a_button(fs, there, channel, inbox, ann)
+        (message,) = await inbox.wait_for(1)
+
+    assert (message.address, message.chat_kind) == (there, ChatKind.GROUP)
+
+
+async def test_a_chat_we_may_not_see_counts_as_a_group(fs, chat, ann, channel, inbox, listening):
+    fs.faults.add("get_chat", Refuse(99991672, "Access denied."))
+    async with listening(channel):
+        await press_a_button(fs, Address("feishu", "main", chat.id), channel, inbox, ann)
+        (message,) = await inbox.wait_for(1)
+
+    assert message.chat_kind is ChatKind.GROUP
+
+
+async def test_a_press_that_cannot_be_stored_fails_before_the_eyes_of_the_person(
+    fs, chat, ann, channel, inbox, listening
+):
+    inbox.failures = 1
+    async with listening(channel):
+        _, used = await press_a_button(fs, Address("feishu", "main", chat.id), channel, inbox, ann)
+        await fs.wait_for(lambda: used.lost)
+
+    assert used.codes == [500]
+
+
+async def test_a_press_is_answered_in_time_even_while_storing_takes_long(
     fs, chat, ann, channel, inbox, listening
 ):
     gate = asyncio.Event()
     inbox.before = gate.wait
-    card = fs.post(chat, None, "interactive", {"schema": "2.0", "body": {"elements": []}})
     async with listening(channel):
         fs.say(chat, ann, "slow to store")
-        used = fs.use_card(card.id, ann, {"choice": "yes"})
+        _, used = await press_a_button(fs, Address("feishu", "main", chat.id), channel, inbox, ann)
         await fs.wait_for(lambda: used.acked)
         assert used.answer == {}
-        assert inbox.texts == []
+        assert inbox.rows == {}
         gate.set()
-        await fs.wait_until_heard()
+        await inbox.wait_for(2)
 
 
 @pytest.mark.parametrize(

@@ -92,6 +92,11 @@ async def test_a_platform_that_cannot_be_asked_now_passes_the_check(fault, fs, c
     await asyncio.wait_for(channel.check(), 5)
 
 
+async def test_a_platform_that_never_answers_holds_a_start_up_for_seconds_only(fs, build):
+    fs.faults.add("token", Hang(), None)
+    await asyncio.wait_for(build(response_seconds=60.0).check(), 8)
+
+
 async def test_an_app_without_a_bot_passes_the_check_and_is_warned_of(fs, channel, caplog):
     fs.faults.add("bot_info", Refuse(11205, "app do not have bot"))
     await channel.check()

@@ -8,7 +8,7 @@ import pytest
 
 from channels.errors import AmbiguousSendError, PermanentSendError, TransientSendError
 from channels.feishu.render import CARD_LIMIT
-from channels.messages import Address, OutboundFile, OutboundMessage, OutboundText
+from channels.messages import Address, Button, OutboundFile, OutboundMessage, OutboundText
 from channels.views import Phase, RunView
 from tests.emulators.feishu import (
     DropAfter,
@@ -105,6 +105,19 @@ async def test_more_tables_than_a_card_takes_go_out_as_a_post(fs, channel, chat)
 
     assert [sent.kind for sent in fs.sent] == ["interactive", "post"]
     assert fs.sent[1].text == TABLE * 6
+
+
+async def test_a_refused_card_loses_its_buttons_and_not_its_words(fs, channel, chat):
+    content = OutboundText("Write /yes or /no", (Button("1", "Yes " + "x" * 500),))
+    fs.faults.add("create", Refuse(230099, "no"))
+    await channel.send(to(chat, content, "k1"))
+    await channel.send(to(chat, content, "k2"))
+
+    assert [(sent.kind, sent.text) for sent in fs.sent] == [
+        ("post", "Write /yes or /no"),
+        ("interactive", "Write /yes or /no"),
+    ]
+    assert len(fs.sent[1].content["body"]["elements"][1]["text"]["content"]) == 100
 
 
 @pytest.mark.parametrize("code", [230099, 230001, 230025, 230028])

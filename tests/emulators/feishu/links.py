@@ -148,7 +148,7 @@ class Links(World):
         task.add_done_callback(self._tasks.discard)
 
     async def _deliver(self, delivery: Delivery) -> None:
-        for wait in (0.0, *self.redelivery):
+        for wait in (0.0,) if delivery.callback else (0.0, *self.redelivery):
             await asyncio.sleep(wait)
             connection = self._choose()
             if connection is None:

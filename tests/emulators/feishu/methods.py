@@ -148,6 +148,14 @@ def get_message(request: Request) -> Json:
     return {"data": {"items": shown}}
 
 
+def get_chat(request: Request) -> Json:
+    chat = request.world.chats.get(request.path["chat_id"])
+    if chat is None:
+        raise RefusalError(232006, "Your request specifies a chat_id which is invalid.")
+    mode = {"p2p": "p2p", "group": "group", "topic_group": "topic"}[chat.type]
+    return {"data": {"name": chat.title, "chat_mode": mode, "chat_type": "private", "chat_status": "normal"}}
+
+
 def edit(request: Request) -> Json:
     message = _own(request)
     kind, content = request.text("msg_type"), request.text("content")
@@ -351,6 +359,7 @@ ROUTES: tuple[tuple[str, str, str, Handler], ...] = (
     ("bot_info", "GET", "/open-apis/bot/v3/info", bot_info),
     ("create", "POST", "/open-apis/im/v1/messages", create),
     ("get_message", "GET", "/open-apis/im/v1/messages/{message_id}", get_message),
+    ("get_chat", "GET", "/open-apis/im/v1/chats/{chat_id}", get_chat),
     ("edit", "PUT", "/open-apis/im/v1/messages/{message_id}", edit),
     ("patch_card", "PATCH", "/open-apis/im/v1/messages/{message_id}", patch_card),
     ("delete", "DELETE", "/open-apis/im/v1/messages/{message_id}", delete_message),

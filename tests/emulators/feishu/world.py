@@ -117,6 +117,7 @@ class Delivery:
         acked: The bot has taken it.
         lost: The last try failed: it will not come again.
         answer: What a callback was answered.
+        callback: Somebody waits for it, so it is sent once only.
     """
 
     event_id: str
@@ -126,6 +127,7 @@ class Delivery:
     acked: bool = False
     lost: bool = False
     answer: Any = None
+    callback: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,9 +296,17 @@ class World:
             "host": "im_message",
             "context": {"open_message_id": message_id, "open_chat_id": message.chat.id},
         }
-        return self.push("card.action.trigger", event)
+        return self.push("card.action.trigger", event, callback=True)
 
-    def push(self, event_type: str, event: Any) -> Delivery:
+    def press(self, message_id: str, user: User, label: str) -> Delivery:
+        """A person presses the button with that label on a card of the bot."""
+        card = json.loads(self.messages[message_id].content)
+        for element in card["body"]["elements"]:
+            if element["tag"] == "button" and element["text"]["content"] == label:
+                return self.use_card(message_id, user, element["behaviors"][0]["value"])
+        raise AssertionError(f"there is no button {label!r}")
+
+    def push(self, event_type: str, event: Any, *, callback: bool = False) -> Delivery:
         """Have an event of any type delivered."""
         event_id = uuid.uuid4().hex
         body = {
@@ -311,11 +321,11 @@ class World:
             },
             "event": event,
         }
-        return self.push_raw(json.dumps(body, ensure_ascii=False).encode(), event_id)
+        return self.push_raw(json.dumps(body, ensure_ascii=False).encode(), event_id, callback=callback)
 
-    def push_raw(self, payload: bytes, event_id: str = "") -> Delivery:
+    def push_raw(self, payload: bytes, event_id: str = "", *, callback: bool = False) -> Delivery:
         """Have any bytes delivered as an event."""
-        delivery = Delivery(event_id or uuid.uuid4().hex, payload)
+        delivery = Delivery(event_id or uuid.uuid4().hex, payload, callback=callback)
         self.deliveries.append(delivery)
         self._dispatch(delivery)
         self.notify()
