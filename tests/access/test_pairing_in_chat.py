@@ -9,7 +9,7 @@ from bot.store.tables import Delivery, Grant, Inbound, Lockout, PairingRequest, 
 from tests.access.conftest import ADMIN, code_in
 from tests.clock import ManualClock
 from tests.emulators.openai import OpenAIEmulator
-from tests.emulators.telegram import TelegramEmulator
+from tests.emulators.telegram import DropAfter, TelegramEmulator
 from tests.engine.ledger import eventually, rows
 from tests.engine.people import Person
 from tests.hart import Site, hart_on
@@ -209,3 +209,20 @@ async def test_a_name_that_a_stranger_chose_does_nothing_to_whoever_reads_it(
     entities = owner.got()[0].params.get("entities", "")
     assert "[click](https://evil.example) @all *b*" in listed
     assert "text_link" not in str(entities)
+
+
+async def test_a_prompt_that_is_sent_again_has_a_new_code_and_only_that_one_is_good(
+    house: Site, telegram: TelegramEmulator, ada: Person, owner: Person
+) -> None:
+    telegram.faults.add("sendMessage", DropAfter())
+    async with hart_on(house) as hart:
+        ada.says("hello")
+        first, again = map(code_in, await ada.hears(2))
+        owner.says(f"/pair approve {first}")
+        owner.says(f"/pair approve {again}")
+        old, new = await owner.hears(2)
+        kept = str([await rows(hart, table) for table in EVERYTHING])
+    assert first != again
+    assert old.startswith("That code is not good")
+    assert new.endswith("is in, as member.")
+    assert not any(code in kept for code in (first, again))
