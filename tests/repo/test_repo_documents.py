@@ -13,6 +13,7 @@ from bot.commands.builtin import builtin_commands
 from tests.repo.tree import ROOT, code, documents, read
 
 _LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+_COMMAND = re.compile(r"^(?:\$ )?(?:[\w./]*/)?hart ([a-z]+)\b(?: ([a-z]+)\b)?", re.MULTILINE)
 _FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 
 
@@ -73,6 +74,6 @@ def test_the_chat_commands_are_all_described_and_no_others() -> None:
 @pytest.mark.parametrize("document", documents(), ids=str)
 def test_paths_that_documents_name_exist(document: Path) -> None:
     for name in re.findall(
-        r"`((?:bot|channels|agent_core|scheduler|tests|docs|bench|\.ci)/[\w./-]*)`", read(document)
+        r"`((?:bot|channels|agent_core|scheduler|tests|docs|\.ci)/[\w./-]*)`", read(document)
     ):
         assert (ROOT / name).exists(), f"{document} names {name}"
