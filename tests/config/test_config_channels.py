@@ -15,13 +15,15 @@ def states(settings: Settings) -> list[str]:
 
 
 @pytest.mark.parametrize("channels", [None, "", "channels:", "channels: {telegram: }"])
-def test_by_default_web_and_console_are_on_and_telegram_waits_for_its_token(
+def test_by_default_web_and_console_are_on_and_the_platforms_wait_for_their_tokens(
     settings: Load, channels: str | None
 ) -> None:
     assert states(settings(channels=channels)) == [
         "web: on",
         "console: on",
         "telegram: off, TELEGRAM_BOT_TOKEN is not set",
+        "slack: off, SLACK_BOT_TOKEN is not set",
+        "feishu: off, FEISHU_APP_ID is not set",
     ]
     with_token = settings(channels=channels, TELEGRAM_BOT_TOKEN="12:abc")
     assert [state.channel for state in with_token.channels.enabled()] == ["web", "console", "telegram"]
@@ -31,9 +33,11 @@ def test_by_default_web_and_console_are_on_and_telegram_waits_for_its_token(
 
 
 def test_the_model_alone_has_the_same_defaults() -> None:
-    assert [str(state) for state in ChannelsConfig().states()][
-        -1
-    ] == "telegram: off, TELEGRAM_BOT_TOKEN is not set"
+    assert [str(state) for state in ChannelsConfig().states()][2:] == [
+        "telegram: off, TELEGRAM_BOT_TOKEN is not set",
+        "slack: off, SLACK_BOT_TOKEN is not set",
+        "feishu: off, FEISHU_APP_ID is not set",
+    ]
 
 
 def test_each_account_that_is_off_says_why(settings: Load) -> None:
@@ -56,13 +60,15 @@ def test_each_account_that_is_off_says_why(settings: Load) -> None:
         "telegram: off, MAIN_TOKEN is not set",
         "telegram/team: on",
         "telegram/bare: off, it has no token",
+        "slack: off, SLACK_BOT_TOKEN is not set",
+        "feishu: off, FEISHU_APP_ID is not set",
     ]
     assert found.channels.channels.telegram.accounts["bare"].base_url == "http://127.0.0.1:8081"
 
 
 def test_telegram_can_be_turned_off_in_spite_of_its_token(settings: Load) -> None:
     found = settings(channels="channels: {telegram: {enabled: false}}", TELEGRAM_BOT_TOKEN="12:abc")
-    assert states(found)[-1] == "telegram: off, enabled is false"
+    assert "telegram: off, enabled is false" in states(found)
 
 
 def test_telegram_turned_on_without_a_token_is_refused(lines: Lines) -> None:
@@ -105,7 +111,9 @@ def test_sessions_can_be_set_for_an_account(settings: Load) -> None:
     assert channels.sessions("telegram", "team").direct is SessionScope.PER_USER
 
 
-@pytest.mark.parametrize(("channel", "account"), [("slack", "main"), ("web", "other"), ("telegram", "other")])
+@pytest.mark.parametrize(
+    ("channel", "account"), [("signal", "main"), ("web", "other"), ("telegram", "other")]
+)
 def test_what_is_not_there_has_no_sessions_and_no_access(settings: Load, channel: str, account: str) -> None:
     channels = settings().channels
     with pytest.raises(KeyError):
@@ -207,7 +215,7 @@ def test_faulty_channels_are_named(lines: Lines) -> None:
         "address such as https://host or http://host:port, without a password in it",
         "channels.yaml:14: channels.telegram.accounts.plain: found text, expected a mapping with keys "
         "out of access, "
-        "base_url, sessions, token",
+        "base_url, pacing, sessions, token",
         "channels.yaml:15: channels.web: found text, expected a mapping with keys out of enabled, sessions",
     ]
 

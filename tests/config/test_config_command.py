@@ -45,6 +45,8 @@ def test_check_says_what_is_on_and_off(write: Write) -> None:
         "web: on",
         "console: on",
         "telegram: off, TELEGRAM_BOT_TOKEN is not set",
+        "slack: off, SLACK_BOT_TOKEN is not set",
+        "feishu: off, FEISHU_APP_ID is not set",
         "task a: on, every 2h",
         "task b: on, 0 0 * * * Asia/Tokyo",
         "task c: off, enabled is false",

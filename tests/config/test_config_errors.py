@@ -142,7 +142,7 @@ def test_all_problems_of_all_files_are_shown_at_once_in_order(lines: Lines) -> N
         """,
         """\
         channels:
-          slack: {}
+          signal: {}
           web: {enabled: perhaps}
           console: {sessions: {direct: per_usr}}
         """,
@@ -158,7 +158,7 @@ def test_all_problems_of_all_files_are_shown_at_once_in_order(lines: Lines) -> N
         "config.yaml:11: server: found a single value, expected a mapping with keys out of allowed_hosts, "
         "host, port, token",
         "config.yaml:12: tasks: found a mapping, expected a list",
-        "channels.yaml:3: channels.slack: unknown key; accepted: console, telegram, web",
+        "channels.yaml:3: channels.signal: unknown key; accepted: console, feishu, slack, telegram, web",
         'channels.yaml:4: channels.web.enabled: found "perhaps", expected true or false',
         'channels.yaml:5: channels.console.sessions.direct: found "per_usr", expected one of per_user, '
         "per_chat, per_thread, per_user_in_chat",

@@ -143,7 +143,7 @@ def test_faulty_tasks_are_named(lines: Lines) -> None:
         "${GONE:-} to do "
         "without",
         'config.yaml:11: tasks[1].targets[0].channel: found "telgram", expected one of web, console, '
-        "telegram; did "
+        "telegram, slack, feishu; did "
         'you mean "telegram"?',
         'config.yaml:11: tasks[1].targets[1].chat: found "", expected an id',
         'config.yaml:12: tasks[1].shedule: unknown key; did you mean "schedule"?',
