@@ -23,7 +23,7 @@ from agent_core.models.catalog import ModelCatalog
 from agent_core.runtime import AgentRuntime, RunRequest
 from bot.clock import Clock, new_id
 from bot.directory import ChannelDirectory
-from bot.drafts import FileDraft
+from bot.drafts import Draft, FileDraft
 from bot.engine.answers import ANSWER_FILE, answer_drafts, goes_as_file
 from bot.engine.fence import Fence, FenceKeeper
 from bot.engine.intake import Fetcher, Intake, dump_intake, load_intake
@@ -238,15 +238,22 @@ class ThreadWorker:
         return intake
 
     async def _close_ended(self, turn: Turn, fence: Fence, ended: RunEnded) -> None:
-        files = await asyncio.to_thread(self._keep_files, turn, ended.files)
         answer = ended.answer
         if ended.status is RunStatus.FAILED:
             answer = f"{answer}\n\n(Reference {turn.run_id[:8]})"
             log.warning("run %s ended in failure: %s", turn.run_id, ended.error)
-        whole = await asyncio.to_thread(self._keep_long_answer, turn, answer)
-        drafts = answer_drafts(turn, answer, files, self._channels.split, whole)
+        # A long answer takes a second to cut, which is too long for the event loop.
+        drafts = await asyncio.to_thread(self._answer_drafts, turn, answer, ended.files)
         state = RunState.DONE if ended.status is RunStatus.DONE else RunState.FAILED
         await self._close(turn, fence, Closing(state, answer, drafts, ended.usage, ended.error))
+
+    def _answer_drafts(self, turn: Turn, answer: str, presented: Sequence[PresentedFile]) -> list[Draft]:
+        """The deliveries of an answer, with what they send kept on disk. Blocks."""
+        files = self._keep_files(turn, presented)
+        whole = None
+        if goes_as_file(turn, answer, self._channels.split):
+            whole = self._home.keep_text_for_sending(turn.run_id, ANSWER_FILE, answer)
+        return answer_drafts(turn, answer, files, self._channels.split, whole)
 
     def _keep_files(self, turn: Turn, presented: Sequence[PresentedFile]) -> list[FileDraft]:
         files = self._home.thread_files(turn.thread_id)
@@ -254,11 +261,6 @@ class ThreadWorker:
             self._home.keep_for_sending(turn.run_id, number, files.existing_file(file.path), file.name)
             for number, file in enumerate(presented)
         ]
-
-    def _keep_long_answer(self, turn: Turn, answer: str) -> FileDraft | None:
-        if not goes_as_file(turn, answer, self._channels.split):
-            return None
-        return self._home.keep_text_for_sending(turn.run_id, ANSWER_FILE, answer)
 
     async def _close_stopped(self, turn: Turn, fence: Fence) -> None:
         fence.check()

@@ -193,6 +193,8 @@ def _without_marks(formatted: Formatted) -> Formatted:
 
 
 def _without_bad_links(formatted: Formatted) -> Formatted:
+    if all(entity.kind != "text_link" or is_good_url(entity.url or "") for entity in formatted.entities):
+        return formatted
     data = formatted.text.encode("utf-16-le")
     additions: list[tuple[int, bytes]] = []
     kept: list[Entity] = []
@@ -212,12 +214,14 @@ def _without_bad_links(formatted: Formatted) -> Formatted:
 
 
 def _trimmed(formatted: Formatted) -> Formatted:
-    """Without the white space around it, which Telegram cuts off."""
-    text = formatted.text
-    front = utf16_length(text[: len(text) - len(text.lstrip())])
-    text = text.strip()
-    last = utf16_length(text)
-    return Formatted(text, _moved(formatted.entities, lambda place: min(max(place - front, 0), last)))
+    """Without the white space around it, which Telegram cuts off; but code may begin with some."""
+    text = formatted.text.rstrip()
+    begins_with_code = any(entity.kind == "pre" and entity.offset == 0 for entity in formatted.entities)
+    front = 0 if begins_with_code else len(text) - len(text.lstrip())  # white space is one unit each
+    if text == formatted.text and not front:
+        return formatted
+    last = utf16_length(text) - front
+    return Formatted(text[front:], _moved(formatted.entities, lambda place: min(max(place - front, 0), last)))
 
 
 def _bounded(formatted: Formatted) -> Formatted:

@@ -30,6 +30,7 @@ _LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
 # A quotation mark would reach people as %22, the form that multipart bodies have for it.
 _UNFIT_FOR_NAME = re.compile(r'[\x00-\x1f"\ud800-\udfff]')
 _INVISIBLE = regex.compile(r"[\s\p{Zs}\p{Cc}\p{Cf}]*")
+_MAY_GROW = re.compile(r"\||^[ \t>]*(?:[-+*_]|[0-9]{1,9}[.)])", re.MULTILINE)
 _SMALLEST_SPLIT = 256
 _INTEGER = re.compile(r"-?[0-9]{1,19}")
 
@@ -46,11 +47,16 @@ def split(text: str) -> list[str]:
 def _cut(text: str, limit: int) -> list[str]:
     pieces: list[str] = []
     for piece in split_markdown(text, limit, utf16_length):
-        if limit > _SMALLEST_SPLIT and utf16_length(format_markdown(piece).text) > TEXT_LIMIT:
+        if limit > _SMALLEST_SPLIT and _grows(piece):
             pieces += _cut(piece, limit // 2)
         else:
             pieces.append(piece)
     return pieces
+
+
+def _grows(piece: str) -> bool:
+    """Whether a piece is too long once it is shown. Prose never is, and need not be tried."""
+    return bool(_MAY_GROW.search(piece)) and utf16_length(format_markdown(piece).text) > TEXT_LIMIT
 
 
 def formatted(text: str) -> Formatted:

@@ -127,14 +127,17 @@ async def delete_webhook(request: Request) -> bool:
 
 
 async def send_message(request: Request) -> Json:
-    text = str(request.params.get("text", "")).strip()
-    if not text:
+    text = str(request.params.get("text", "")).rstrip()
+    entities = request.parsed("entities") or []
+    if not any(entity.get("offset") == 0 for entity in entities):
+        text = text.lstrip()  # TDLib leaves white space that belongs to an entity
+    if not text.strip():
         raise RefusalError(400, "Bad Request: message text is empty")
     if units(text) > TEXT_LIMIT:
         raise RefusalError(400, "Bad Request: message is too long")
     _check_format(request, text, "entities")
     content: Json = {"text": text} | _keyboard(request)
-    if entities := request.parsed("entities"):
+    if entities:
         content["entities"] = entities
     return _bot_posts(request, "sendMessage", content, text)
 
