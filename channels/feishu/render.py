@@ -13,8 +13,9 @@ from typing import Any
 
 from channels.errors import PermanentSendError
 from channels.feishu.api import ApiCall, is_id
+from channels.markdown.cutting import split_markdown
+from channels.markdown.cutting import split_markdown
 from channels.messages import Button, OutboundMessage
-from channels.text import split_text
 
 CARD_LIMIT = 30 * 1024
 """Bytes of a card or a post (open platform, "send messages")."""
@@ -28,9 +29,12 @@ LABEL_LIMIT = 100
 TABLES_PER_CARD = 5
 """Tables that one card may have; with more the platform refuses it (error 230099, ErrCode 11310)."""
 
+_SMALLEST_SPLIT = 1024
+
 _TAG = re.compile(r"<(?=\s*/?\s*(?:at|person)\b)", re.IGNORECASE)
 _TABLE = re.compile(r"^[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
+_ENTITY_GROWTH = len("&#60;") - len("<")
 _LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
@@ -48,8 +52,21 @@ class Form:
 
 
 def split(text: str) -> list[str]:
-    """Cut text into pieces for one message each; blank pieces are left out, as the platform refuses them."""
-    return [piece for piece in split_text(text, TEXT_LIMIT, _measure) if piece.strip()]
+    """Cut text into pieces for one message each; blank pieces are left out, as the platform refuses them.
+
+    A piece has no more tables than a card may have, unless they are very small.
+    """
+    return [piece for piece in _cut(text, TEXT_LIMIT) if piece.strip()]
+
+
+def _cut(text: str, limit: int) -> list[str]:
+    pieces: list[str] = []
+    for piece in split_markdown(text, limit, _measure):
+        if limit > _SMALLEST_SPLIT and count_tables(piece) > TABLES_PER_CARD:
+            pieces += _cut(piece, limit // 2)
+        else:
+            pieces.append(piece)
+    return pieces
 
 
 def text_forms(text: str, buttons: Sequence[Button] = (), thread: str | None = None) -> tuple[Form, ...]:
@@ -152,6 +169,6 @@ def _form(kind: str, content: dict[str, Any]) -> Form:
 
 
 def _measure(text: str) -> int:
-    """Bytes of a text as it goes out."""
-    encoded = json.dumps(neutralise(text), ensure_ascii=False)
-    return len(encoded.encode("utf-8", "surrogatepass")) - 2
+    """Bytes that a text may take as it goes out; each bracket may become an entity."""
+    encoded = json.dumps(text, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    return len(encoded) - 2 + text.count("<") * _ENTITY_GROWTH
