@@ -175,7 +175,7 @@ class TestStrangers:
             ada.says("/help secret")
             await ada.hears(2)
             kept = str([await rows(hart, table) for table in (Inbound, Run, Thread, Delivery)])
-        assert "`7`" in refusal
+        assert "id is 7" in refusal
         assert "secret" not in kept
         assert "secret" not in str([request.body for request in openai.requests])
 

@@ -12,15 +12,19 @@ from tests.engine.people import Person
 from tests.hart import Site, hart_on
 
 WHILE_BUSY = {
-    "/help": r"Write to me [\s\S]*`/new [\s\S]*`/status`[\s\S]*`/stop`[\s\S]*`/models [\s\S]*",
-    "/whoami": r"- You are `7` \(Ada\)\n- Channel: `telegram`, account `main`\n- Chat: `7` \(direct\)",
-    "/models": r"- `test-model` \(in use here\)\n- `other-model`\n\nSwitch with `/models name`\.",
-    "/status": r"[\s\S]*- Working: yes, for \d+ s\n- Waiting messages: 0\n[\s\S]*",
-    "/models other-model": r"This conversation now uses `other-model`\. A run that has begun[\s\S]*",
-    "/new": r"Started a new conversation\. [\s\S]*Model: `other-model`\.",
+    "/help": r"Write to me [\s\S]*/new [\s\S]*/status [\s\S]*/stop [\s\S]*/models [\s\S]*",
+    "/whoami": (
+        r"• You are 7 \(Ada\)\n• Role: member\n"
+        r"• Channel: telegram, account main\n• Chat: 7 \(direct\)"
+    ),
+    "/models": r"• test-model \(in use here\)\n• other-model\n\nSwitch with /models name\.",
+    "/status": r"[\s\S]*• Working: yes, for \d+ s\n• Waiting messages: 0\n[\s\S]*",
+    "/models other-model": r"This conversation now uses other-model\. A run that has begun[\s\S]*",
+    "/new": r"Started a new conversation\. [\s\S]*Model: other-model\.",
     "/stop": "Nothing is running here\\.",
 }
-"""Each command in turn, and its answer; /stop comes after /new, so there it has nothing to stop."""
+"""Each command in turn, and its answer as Telegram shows it; /stop comes after /new, so there it has nothing
+to stop."""
 
 
 async def test_every_command_is_answered_at_once_while_a_run_is_busy(
@@ -57,18 +61,18 @@ async def test_status_counts_what_waits_and_what_was_used(
         ada.says("/status")
         busy = (await ada.hears(3))[-1]
     assert re.fullmatch(
-        r"- Thread: `[0-9a-f]{8}` \(conversation 1\)\n- Model: `test-model`\n- Working: no\n"
-        r"- Waiting messages: 0\n- Tokens used: 0 \(0 in, 0 out, 0 runs\)\n"
-        r"- Context: 0 tokens of 1,000 \(0%\)",
+        r"• Thread: [0-9a-f]{8} \(conversation 1\)\n• Model: test-model\n• Working: no\n"
+        r"• Waiting messages: 0\n• Tokens used: 0 \(0 in, 0 out, 0 runs\)\n"
+        r"• Context: 0 tokens of 1,000 \(0%\)",
         fresh,
     )
-    assert re.search(r"^- Working: yes, for \d+ s$", busy, re.MULTILINE)
-    assert "- Waiting messages: 2" in busy
+    assert re.search(r"^• Working: yes, for \d+ s$", busy, re.MULTILINE)
+    assert "• Waiting messages: 2" in busy
     used = re.search(r"Tokens used: ([\d,]+) \(([\d,]+) in, ([\d,]+) out, 2 runs\)", busy)
     assert used is not None
     total, into, out = (int(number.replace(",", "")) for number in used.groups())
     assert total == into + out > 0
-    assert f"- Context: {total:,} tokens of 1,000 ({total / 1000:.0%})" in busy
+    assert f"• Context: {total:,} tokens of 1,000 ({total / 1000:.0%})" in busy
 
 
 class TestModels:
@@ -95,8 +99,8 @@ class TestModels:
             ada.says("/models zzz")
             ada.says("go on")
             near, far, _ = await ada.hears(3)
-        assert near == "There is no model `other`. Did you mean `other-model`?"
-        assert far == "There is no model `zzz`. Did you mean `test-model` or `other-model`?"
+        assert near == "There is no model other. Did you mean other-model?"
+        assert far == "There is no model zzz. Did you mean test-model or other-model?"
         assert openai.accepted[0].json["model"] == "test-model"
 
 
@@ -104,9 +108,9 @@ class TestUnknownCommands:
     @pytest.mark.parametrize(
         ("typed", "answer"),
         [
-            ("/hlep", "I do not know `/hlep`. Did you mean `/help`?"),
-            ("/statsu now", "I do not know `/statsu`. Did you mean `/status`?"),
-            ("/frobnicate", "I do not know `/frobnicate`. `/help` shows the commands."),
+            ("/hlep", "I do not know /hlep. Did you mean /help?"),
+            ("/statsu now", "I do not know /statsu. Did you mean /status?"),
+            ("/frobnicate", "I do not know /frobnicate. /help shows the commands."),
         ],
     )
     async def test_get_a_suggestion_and_never_reach_the_model(
@@ -134,5 +138,5 @@ async def test_in_a_group_a_command_needs_the_bot_and_answers_into_the_topic(
         (sent,) = await telegram.wait_for_sent(1, timeout=30)
         inbound = await rows(hart, Inbound)
     assert sent.thread == topic
-    assert f"- Thread or topic: `{topic}`" in sent.text
+    assert f"• Thread or topic: {topic}" in sent.text
     assert [row.text for row in inbound][-1] == "/whoami"
