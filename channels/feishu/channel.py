@@ -4,11 +4,12 @@ import asyncio
 import logging
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from channels.budgets import FEISHU
 from channels.channel import Inbox
-from channels.errors import ChannelRefusedError
+from channels.errors import ChannelRefusedError, TransientSendError
 from channels.feishu import files, send
 from channels.feishu.api import ApiError, OpenApi, RefusedError
 from channels.feishu.hearing import Hearer, identify
@@ -18,6 +19,7 @@ from channels.feishu.reactions import Reactions
 from channels.feishu.render import split
 from channels.feishu.transport import Listener, Pause, Timing
 from channels.messages import Address, Attachment, OutboundMessage, Receipt
+from channels.pacing import Limit, NoSlotError, Pacer
 from channels.views import RunView
 
 log = logging.getLogger(__name__)
@@ -28,6 +30,9 @@ DEFAULT_RESPONSE_SECONDS = 15.0
 
 CHECK_SECONDS = 5.0
 """How long a start waits for the check; other channels wait with it."""
+
+_PATIENCE_SECONDS = 5.0
+"""How long a message waits here for its turn; one that must wait longer goes back to the outbox."""
 
 _JITTER = random.SystemRandom()
 _DEFAULT_TIMING = Timing()
@@ -46,6 +51,7 @@ class FeishuChannel:
         base_url: Where the open platform is: Feishu's, Lark's, or an emulator.
         all_is_us: Whether a mention of everyone addresses us.
         response_seconds: How long an answer may take.
+        limits: How often the platform may be called.
         timing: How the long connection is watched.
         pause: Waits between tries.
         monotonic: Seconds that only grow.
@@ -65,6 +71,7 @@ class FeishuChannel:
         base_url: str = FEISHU_URL,
         all_is_us: bool = False,
         response_seconds: float = DEFAULT_RESPONSE_SECONDS,
+        limits: Sequence[Limit] = FEISHU,
         timing: Timing = _DEFAULT_TIMING,
         pause: Pause = asyncio.sleep,
         monotonic: Callable[[], float] = time.monotonic,
@@ -83,7 +90,8 @@ class FeishuChannel:
         self._chance = chance
         self._own = OwnMessages(self._client, app_id)
         self._kinds = ChatKinds(self._client)
-        self._reactions = Reactions(self._client, account, monotonic)
+        self._pacer = Pacer(limits, monotonic=monotonic, sleep=pause)
+        self._reactions = Reactions(self._client, account, self._pacer, monotonic)
 
     async def check(self) -> None:
         """Ask whether the app's id and secret are good; see :class:`~channels.channel.Channel`."""
@@ -107,7 +115,15 @@ class FeishuChannel:
         Refused credentials do not end it: an app may be disabled for a while, or at the limit of its
         connections.
         """
-        hearer = Hearer(self._client, self.account, self._app_id, self._own, inbox, all_is_us=self._all_is_us)
+        hearer = Hearer(
+            self._client,
+            self.account,
+            self._app_id,
+            self._own,
+            self._kinds,
+            inbox,
+            all_is_us=self._all_is_us,
+        )
         listener = Listener(
             self._client, self.account, hearer, self._timing, self._pause, self._monotonic, self._chance
         )
@@ -119,6 +135,10 @@ class FeishuChannel:
 
     async def send(self, message: OutboundMessage) -> Receipt:
         """Post one message; see :class:`~channels.channel.Channel`."""
+        try:
+            await self._pacer.slot(message.address.chat_id, "send", patience=_PATIENCE_SECONDS)
+        except NoSlotError as full:
+            raise TransientSendError(f"Feishu's limits: {full}", full.wait) from None
         receipt = await send.post(self._client, message)
         self._own.remember(receipt.message_id)
         return receipt
@@ -129,7 +149,7 @@ class FeishuChannel:
 
     async def show(self, address: Address, view: RunView) -> None:
         """Show a reaction on the question while a run goes on."""
-        await self._reactions.show(view)
+        await self._reactions.show(address, view)
 
     async def close(self) -> None:
         """Close all connections."""

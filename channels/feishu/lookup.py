@@ -1,4 +1,4 @@
-"""Asking the platform about what events leave out: is one ours, what does a forward hold, what kind is a chat of?"""
+"""Asking for what events leave out: is a message ours, what does a forward hold, is a chat direct?"""
 
 import logging
 from collections import OrderedDict

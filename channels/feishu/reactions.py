@@ -5,6 +5,8 @@ import logging
 from collections.abc import Callable
 
 from channels.feishu.api import ApiCall, ApiError, OpenApi, RefusedError, is_id
+from channels.messages import Address
+from channels.pacing import Pacer, Urgency
 from channels.views import Phase, RunView
 
 log = logging.getLogger(__name__)
@@ -22,25 +24,27 @@ class Reactions:
     Args:
         client: The open platform.
         account: Name of the account, for the log.
+        pacer: Keeps to the platform's limits.
         monotonic: Seconds that only grow.
     """
 
-    def __init__(self, client: OpenApi, account: str, monotonic: Callable[[], float]) -> None:
+    def __init__(self, client: OpenApi, account: str, pacer: Pacer, monotonic: Callable[[], float]) -> None:
         self._client = client
         self._account = account
+        self._pacer = pacer
         self._monotonic = monotonic
         self._quiet_until = monotonic()
         # A task each, because whoever shows a run is cancelled when it ends: the id must not get lost.
         self._shown: dict[tuple[str, str], asyncio.Task[str | None]] = {}
 
-    async def show(self, view: RunView) -> None:
+    async def show(self, address: Address, view: RunView) -> None:
         """Show that a run goes on or has ended. Never raises for faults of the platform."""
         if view.in_reply_to is None or not is_id(view.in_reply_to):
             return
         key = (view.run_id, view.in_reply_to)
         if view.phase is Phase.DONE:
             await self._take_off(key)
-        elif key not in self._shown and self._may_react():
+        elif key not in self._shown and self._may_react(address):
             self._shown[key] = asyncio.create_task(self._put_on(view.in_reply_to))
             await asyncio.shield(self._shown[key])
 
@@ -51,8 +55,10 @@ class Reactions:
         await asyncio.gather(*self._shown.values(), return_exceptions=True)
         self._shown.clear()
 
-    def _may_react(self) -> bool:
-        return len(self._shown) < _MOST_REMEMBERED and self._monotonic() >= self._quiet_until
+    def _may_react(self, address: Address) -> bool:
+        if len(self._shown) >= _MOST_REMEMBERED or self._monotonic() < self._quiet_until:
+            return False
+        return self._pacer.try_slot(address.chat_id, "reaction", Urgency.PROGRESS)
 
     async def _put_on(self, message_id: str) -> str | None:
         """React, and give the reaction's id. Done twice it is the same reaction, also after a restart."""

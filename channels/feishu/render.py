@@ -14,7 +14,6 @@ from typing import Any
 from channels.errors import PermanentSendError
 from channels.feishu.api import ApiCall, is_id
 from channels.markdown.cutting import split_markdown
-from channels.markdown.cutting import split_markdown
 from channels.messages import Button, OutboundMessage
 
 CARD_LIMIT = 30 * 1024

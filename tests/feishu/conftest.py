@@ -61,6 +61,7 @@ async def build(fs: FeishuEmulator, pauses: list[float]) -> AsyncIterator[Build]
             "app_secret": fs.app_secret,
             "base_url": fs.base_url,
             "response_seconds": 5.0,
+            "limits": (),
             "timing": Timing(ping=0.1, pong=3.0),
             "pause": pause,
             "chance": lambda: 1.0,
@@ -88,9 +89,10 @@ def listening(fs: FeishuEmulator, inbox: MemoryInbox) -> Listening:
     ) -> AsyncIterator["asyncio.Task[None]"]:
         before = fs.opened
         task = asyncio.create_task(channel.receive(inbox))
+        task.add_done_callback(lambda _: fs.notify())
         try:
             if connected:
-                await fs.wait_until_connected(before + 1)
+                await fs.wait_for(lambda: task.done() or (fs.opened > before and fs.connections))
             yield task
         finally:
             task.cancel()

@@ -6,9 +6,11 @@ import os
 
 import pytest
 
+from channels.budgets import FEISHU
 from channels.errors import AmbiguousSendError, PermanentSendError, TransientSendError
 from channels.feishu.render import CARD_LIMIT
 from channels.messages import Address, Button, OutboundFile, OutboundMessage, OutboundText
+from channels.pacing import Limit, Per
 from channels.views import Phase, RunView
 from tests.emulators.feishu import (
     DropAfter,
@@ -89,7 +91,7 @@ async def test_every_piece_of_a_long_text_is_taken_as_a_card(unit, fs, channel, 
     for number, piece in enumerate(pieces):
         await channel.send(to(chat, piece, f"k{number}"))
 
-    assert "".join(pieces) == text
+    assert "".join("".join(pieces).split()) == "".join(text.split())
     assert {sent.kind for sent in fs.sent} == {"interactive"}
     assert all(len(json.dumps(sent.content, ensure_ascii=False).encode()) <= CARD_LIMIT for sent in fs.sent)
 
@@ -258,6 +260,32 @@ async def test_thirty_sends_at_once_share_one_token(fs, channel, chat):
 
     assert len(fs.sent) == 30
     assert fs.count("token") == 1
+
+
+async def test_a_chat_gets_no_more_than_five_messages_a_second(fs, build, chat):
+    now = [0.0]
+
+    async def pause(seconds):
+        now[0] += seconds
+
+    channel = build(limits=FEISHU, monotonic=lambda: now[0], pause=pause)
+    times = []
+    for number in range(12):
+        await channel.send(to(chat, f"m{number}", f"k{number}"))
+        times.append(now[0])
+
+    assert times[4] == 0
+    assert all(times[later] - times[later - 5] >= 1 for later in range(5, 12))
+
+
+async def test_a_message_that_must_wait_long_goes_back_to_the_outbox(fs, build, chat):
+    channel = build(limits=(Limit(Per.CHAT, 1, 60),), monotonic=lambda: 0.0)
+    await channel.send(to(chat, "one", "k1"))
+    with pytest.raises(TransientSendError) as caught:
+        await channel.send(to(chat, "two", "k2"))
+
+    assert caught.value.retry_after == 60
+    assert len(fs.sent) == 1
 
 
 async def test_an_expired_token_is_replaced_and_the_message_goes_out(fs, channel, chat):
