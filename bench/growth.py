@@ -1,5 +1,7 @@
 """How many bytes a turn leaves behind."""
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import psycopg
@@ -30,9 +32,19 @@ async def bytes_per_turn(root: Path, storage: str, database_url: str | None, tur
 
 def _size(here: Stage) -> int:
     if here.site.database_url is None:
-        return sum(file.stat().st_size for file in here.site.home.glob("*.db*"))
+        return sum(_used(file) for file in here.site.home.glob("*.db"))
     with psycopg.connect(here.site.database_url, autocommit=True) as connection:
         connection.execute("VACUUM")  # what pruning freed counts as free, as it does after a while by itself
         row = connection.execute("SELECT pg_database_size(current_database())").fetchone()
     assert row is not None
     return int(row[0])
+
+
+def _used(file: Path) -> int:
+    """Bytes in pages that hold something; free ones are used again before the file grows."""
+    with closing(sqlite3.connect(file)) as connection:
+        pages, free, size = (
+            int(connection.execute(f"PRAGMA {name}").fetchone()[0])
+            for name in ("page_count", "freelist_count", "page_size")
+        )
+    return (pages - free) * size
