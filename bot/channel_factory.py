@@ -48,6 +48,7 @@ def _telegram(settings: Settings, state: AccountState) -> Channel:
 
 def _feishu(settings: Settings, state: AccountState) -> Channel:
     # Imported here: most homes begin without it.
+    from channels.budgets import FEISHU
     from channels.feishu.channel import FeishuChannel
     from channels.feishu.transport import Timing
 
@@ -60,6 +61,7 @@ def _feishu(settings: Settings, state: AccountState) -> Channel:
         account.app_secret.get_secret_value(),
         base_url=account.domain,
         all_is_us=account.answer_mention_all,
+        limits=FEISHU if account.pacing else (),
         timing=Timing(silence=account.reconnect_after_silence),
     )
 

@@ -71,6 +71,7 @@ class FeishuAccount(Section):
         answer_mention_all: Whether a mention of everyone in a group addresses the bot.
         reconnect_after_silence: Seconds without any event after which to connect anew, for networks in
             which the connection goes deaf while it seems alive; None never.
+        pacing: Whether to keep to the platform's limits.
     """
 
     app_id: AppId | None = None
@@ -80,6 +81,7 @@ class FeishuAccount(Section):
     access: FeishuAccess = FeishuAccess()
     answer_mention_all: bool = False
     reconnect_after_silence: PositiveSeconds | None = None
+    pacing: bool = True
 
     @model_validator(mode="before")
     @classmethod
