@@ -124,6 +124,8 @@ async def open_postgres(url: str) -> AsyncIterator[PostgresCheckpoints]:
     """Connect and set up; closed on leaving."""
     async with AsyncConnectionPool(
         url,
+        # A connection that a restart of the server has ended is replaced, not handed out.
+        check=AsyncConnectionPool.check_connection,
         connection_class=AsyncConnection[DictRow],
         kwargs={"autocommit": True, "prepare_threshold": 0, "row_factory": dict_row},
         min_size=1,

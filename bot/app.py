@@ -183,8 +183,9 @@ async def running(
         stack.push_async_callback(assembly.engine.close)
         await stack.enter_async_context(serving(beside(app, channels), listener, closing))
         url = local_url(listener)
-        await asyncio.to_thread(ServerFile(url, token, os.getpid()).write, home.server_file)
-        stack.callback(home.server_file.unlink, missing_ok=True)
+        server_file = ServerFile(url, token, os.getpid())
+        await asyncio.to_thread(server_file.write, home.server_file)
+        stack.callback(server_file.remove, home.server_file)
         stack.push_async_callback(assembly.engine.drain, config.limits.drain_seconds)
         if parts.schedule:
             await scheduler.start()

@@ -143,8 +143,10 @@ def _page(said: feed.Said, seen: tuple[int, int], limit: int, *, newest: bool) -
     everything: list[Inbound | Delivery] = [*said.inbound, *said.deliveries]
     rows = sorted(everything, key=_when)
     rows = rows[-limit:] if newest else rows[:limit]
-    inbound_id = max((row.id or 0 for row in rows if isinstance(row, Inbound)), default=seen[0])
-    delivery_id = max((row.id or 0 for row in rows if isinstance(row, Delivery)), default=seen[1])
+    # Of the newest page, what was cut off is older than what was kept: go on after all of it.
+    passed = everything if newest else rows
+    inbound_id = max((row.id or 0 for row in passed if isinstance(row, Inbound)), default=seen[0])
+    delivery_id = max((row.id or 0 for row in passed if isinstance(row, Delivery)), default=seen[1])
     entries = tuple(_entry(row, said.failed) for row in rows)
     return FeedPage(entries, f"i{inbound_id}-d{delivery_id}")
 

@@ -92,15 +92,15 @@ def invitation(user_id: str) -> str:
     """What a stranger is told; the code is put in as it is sent, and is nowhere else."""
     return (
         f"I do not know you yet. To get in, ask whoever runs me to run `hart pairing approve {codes.PLACE}`, "
-        f"or an admin to write `/pair approve {codes.PLACE}` to me. The code is good for one hour. "
-        f"Your id is `{user_id}`."
+        f"or an admin to write `/pair approve {codes.PLACE}` to me. The code is good for one hour, "
+        f"unless three others ask after you. Your id is `{user_id}`."
     )
 
 
-def waiting_room_full(user_id: str) -> str:
-    """What a stranger is told while too many others wait."""
+def displacement(user_id: str) -> str:
+    """What a stranger is told who gave way to others before their code could be sent."""
     return (
-        "I do not know you yet, and others are waiting to be let in already. Write to me again in an hour, "
+        "I do not know you yet, and others have asked to be let in after you. Write to me again in an hour, "
         f"or ask whoever runs me to let you in; your id is `{user_id}`."
     )
 
@@ -236,6 +236,25 @@ class Pairing:
             f" {place(account)} has no owner yet: add one under `access.owners` in `channels.yaml`, "
             "or approve a code with `--role owner`."
         )
+
+    async def reject(self, approver: Approver, user_id: str) -> Outcome:
+        """Have somebody wait no more, without letting them in. They are not told, and may ask again."""
+        if not approver.role.covers(Role.ADMIN):
+            return Outcome(False, "You may not turn others away.")
+        return await self._database.run(partial(self._reject, approver=approver, user_id=user_id))
+
+    def _reject(self, session: Session, approver: Approver, user_id: str) -> Outcome:
+        waiting = pairing.pending(session, self._accounts(approver), self._now())
+        rejected = [
+            _waiting(one) for one in waiting if one.user_id == user_id and pairing.take(session, one.id)
+        ]
+        if not rejected:
+            return Outcome(False, "Nobody with that id waits.")
+        for one in rejected:
+            log.info("%s rejected %s on %s", approver.name, user_id, place(one.account))
+        verb = "waits" if len(rejected) == 1 else "wait"
+        people = ", ".join(map(str, rejected))
+        return Outcome(True, f"{people} {verb} no more. They are not told, and may ask again.")
 
     async def revoke(self, approver: Approver, user_id: str) -> Outcome:
         """Shut somebody out at once: what they wrote and was not answered yet is not worked on either."""

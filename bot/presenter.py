@@ -1,6 +1,7 @@
 """From what a run tells to what a chat shows."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -9,6 +10,10 @@ from agent_core.events import FilePresented, RunEnded, RunEvent, TextDelta, Tool
 from channels.channel import Channel
 from channels.messages import Address
 from channels.views import Phase, RunView, ToolLine
+
+log = logging.getLogger(__name__)
+
+LAST_VIEW_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +63,20 @@ async def presenting(
         for show in shows:
             show.cancel()
         await asyncio.gather(*shows, return_exceptions=True)
-        for channel, address in targets:
-            await channel.show(address, stage.last_view())
+        await _show_last(targets, stage.last_view())
+
+
+async def _show_last(targets: Sequence[tuple[Channel, Address]], view: RunView) -> None:
+    """Show the end everywhere at once, for a moment at most: the answer waits for it."""
+    lasts = [asyncio.create_task(channel.show(address, view)) for channel, address in targets]
+    if not lasts:
+        return
+    _, late = await asyncio.wait(lasts, timeout=LAST_VIEW_SECONDS)
+    for task in late:
+        task.cancel()
+    for result in await asyncio.gather(*lasts, return_exceptions=True):
+        if isinstance(result, Exception):
+            log.error("the end of a run could not be shown", exc_info=result)
 
 
 class _Stage:

@@ -19,13 +19,14 @@ from bot.drafts import Draft
 from bot.engine.answers import reply_drafts
 from bot.engine.steps import Observer, Step
 from bot.engine.wakes import Wakes
-from bot.lanes import Lane, chat_key, control_lane, thread_lane
+from bot.lanes import Lane, chat_key, chat_lane, control_lane, thread_lane
 from bot.loop_guard import LoopGuard, Verdict
 from bot.messages import storable
-from bot.pairing import invitation, waiting_room_full
+from bot.pairing import displacement, invitation
 from bot.standing import Standings
 from bot.store import actions, inbox, outbox, pairing, threads
 from bot.store.database import Database, StoreUnavailableError
+from bot.store.lanes import lock
 from bot.store.states import InboundKind
 from bot.threads import thread_key
 from channels.errors import InboxUnavailableError
@@ -182,14 +183,17 @@ class MessageProxy:
         return self._reply(session, message, reply)
 
     def _store_unpaired(self, session: Session, message: InboundMessage) -> set[Lane]:
-        """Give a stranger a code, once an hour; keep nothing of what they wrote."""
+        """Give a stranger a code, once an hour; keep nothing of what they wrote.
+
+        Others may have to give way. That each asks but once an hour is what keeps their codes good for a while.
+        """
         address = message.address
         pairing.line_up(session, (address.channel, address.account))
         if not self._note_refusal(session, message):
             return set()
         request_id = new_id()
-        if not pairing.request(session, message, request_id, self._now()):
-            return self._reply(session, message, waiting_room_full(message.sender.id))
+        for displaced in pairing.request(session, message, request_id, self._now()):
+            pairing.retell(session, displaced.id, displacement(displaced.user_id))
         draft = Draft(
             key=f"no:{message.dedupe_key}",
             address=address,
@@ -244,6 +248,8 @@ class MessageProxy:
         self, session: Session, message: InboundMessage, policy: Policy, role: Role
     ) -> set[Lane]:
         now = self._now()
+        # What is said in one chat is stored one after the other, so that ids become visible in their order.
+        lock(session, chat_lane(message.address))
         if len(message.text) > MAX_CHARACTERS:
             note = f"{len(message.text)} characters long"
             self._close(session, message, InboundKind.REJECTED, note, message.text[:MAX_RAW_CHARACTERS])

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from contextlib import suppress
 from functools import partial
 
@@ -13,6 +14,9 @@ from channels.errors import ChannelRefusedError
 log = logging.getLogger(__name__)
 
 RESTART_SECONDS = (1.0, 2.0, 5.0, 15.0, 30.0)
+
+SOUND_SECONDS = 60.0
+"""A channel that listened for this long before it broke is started again at once."""
 
 
 class Receivers:
@@ -44,6 +48,7 @@ class Receivers:
         failures = 0
         while True:
             work = partial(channel.receive, self._inbox)
+            began = time.monotonic()
             try:
                 await (self._roles.run_as(name, work) if channel.exclusive else work())
             except ChannelRefusedError as error:
@@ -51,6 +56,8 @@ class Receivers:
                 return
             except Exception:
                 log.exception("%s stopped listening, starting it again", name)
+            if time.monotonic() - began > SOUND_SECONDS:
+                failures = 0
             await asyncio.sleep(RESTART_SECONDS[min(failures, len(RESTART_SECONDS) - 1)])
             failures += 1
 

@@ -72,7 +72,6 @@ class PostgresRoles:
             while not (await asyncio.wait({doing}, timeout=PING_SECONDS))[0]:
                 async with asyncio.timeout(PING_SECONDS):
                     await connection.execute("SELECT 1")
-            doing.result()
         except (psycopg.OperationalError, TimeoutError) as error:
             log.warning("lost the role %s: %s", role, error)
             return False
@@ -80,6 +79,7 @@ class PostgresRoles:
             if doing is not None and not doing.done():
                 doing.cancel()
                 await asyncio.gather(doing, return_exceptions=True)
+        doing.result()
         return True
 
 

@@ -28,6 +28,11 @@ class ServerFile:
             json.dump({"url": self.url, "token": self.token, "pid": self.pid}, file)
         unfinished.replace(path)
 
+    def remove(self, path: Path) -> None:
+        """Remove the file, unless another server has written its own there meanwhile."""
+        if ServerFile.read(path) == self:
+            path.unlink(missing_ok=True)
+
     @classmethod
     def read(cls, path: Path) -> "ServerFile | None":
         """What a running server wrote; None when there is nothing readable."""

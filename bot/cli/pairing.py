@@ -13,7 +13,9 @@ from bot.cli.environment import ConfigDirectory, Surroundings, surroundings
 from bot.config import Role
 from channels.console.render import plain
 
-app = typer.Typer(no_args_is_help=True, help="Let people in who were given a code, or shut them out.")
+app = typer.Typer(
+    no_args_is_help=True, help="Let people in who were given a code, turn them away, or shut them out."
+)
 
 
 @app.command("list")
@@ -38,6 +40,15 @@ def approve(
 ) -> None:
     """Let the person in who was given a code. They are told in their chat."""
     _say(asyncio.run(_post(surroundings(config), "approve", {"code": code, "role": role})))
+
+
+@app.command()
+def reject(
+    user_id: Annotated[str, typer.Argument(metavar="ID", help="The platform's id of the person.")],
+    config: ConfigDirectory = Path(),
+) -> None:
+    """Turn a person away who waits to be let in. They are not told, and may ask again."""
+    _say(asyncio.run(_post(surroundings(config), "reject", {"user_id": user_id})))
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""``/pair``: who waits to be let in, letting them in, and shutting people out."""
+"""``/pair``: who waits to be let in, letting them in or not, and shutting people out."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -8,11 +8,11 @@ from bot.commands.registry import Command, CommandContext
 from bot.config.channels import Role
 from bot.pairing import OPERATOR, Approver, Overview, approver_name
 
-USAGE = "Use `/pair list`, `/pair approve CODE` or `/pair revoke ID`."
+USAGE = "Use `/pair list`, `/pair approve CODE`, `/pair reject ID` or `/pair revoke ID`."
 
 
 async def pair(context: CommandContext) -> str:
-    """Carry one of its three forms out."""
+    """Carry one of its forms out."""
     approver = _approver(context)
     match context.argument.split():
         case [] | ["list"]:
@@ -21,6 +21,8 @@ async def pair(context: CommandContext) -> str:
             approval = f"in:{context.inbound_id}"
             outcome = await context.pairing.approve(approver, "".join(code), Role.MEMBER, approval)
             return outcome.words
+        case ["reject", user_id]:
+            return (await context.pairing.reject(approver, user_id.strip("`"))).words
         case ["revoke", user_id]:
             return (await context.pairing.revoke(approver, user_id.strip("`"))).words
     return USAGE
@@ -51,8 +53,8 @@ def _without_code(argument: str) -> str:
 COMMANDS = (
     Command(
         "pair",
-        "list | approve CODE | revoke ID",
-        "Show who waits to be let in, let them in, or shut somebody out",
+        "list | approve CODE | reject ID | revoke ID",
+        "Show who waits to be let in, let them in or not, or shut somebody out",
         pair,
         role=Role.ADMIN,
         kept=_without_code,

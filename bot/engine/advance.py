@@ -35,7 +35,7 @@ from bot.models import usable_model
 from bot.presenter import presenting
 from bot.standing import Standings
 from bot.store import lanes, runs
-from bot.store.database import Database
+from bot.store.database import Database, StoreUnavailableError
 from bot.store.runs import Closing, NotYet, Turn
 from bot.store.states import RunState
 
@@ -138,16 +138,15 @@ class ThreadWorker:
 
     async def advance(self, lane: Lane) -> None:
         """Run a thread's open rows in order until none is left. Idempotent; one caller a lane at a time."""
-        epoch = await self._database.run(partial(lanes.take, lane=lane))
+        if self._draining.is_set():
+            return
+        epoch, turn = await self._database.run(
+            partial(runs.take_over, lane=lane, new_run_id=new_id(), now=self._now())
+        )
         with self._fences.holding(lane, epoch) as fence:
-            while not self._draining.is_set():
-                turn = await self._database.run(
-                    partial(runs.claim, lane=lane, epoch=epoch, new_run_id=new_id(), now=self._now())
-                )
+            while turn is not None:
                 if isinstance(turn, NotYet):
                     self._wakes.at(lane, turn.until)
-                    return
-                if turn is None:
                     return
                 if self._draining.is_set():
                     await self._give_back(turn, fence)
@@ -155,6 +154,9 @@ class ThreadWorker:
                 self._step(Step.CLAIMED)
                 if not await self._take_turn(turn, fence):
                     return
+                turn = await self._database.run(
+                    partial(runs.claim, lane=lane, epoch=epoch, new_run_id=new_id(), now=self._now())
+                )
 
     async def _take_turn(self, turn: Turn, fence: Fence) -> bool:
         """Work on a turn; False when it stays open, and with it everything behind it."""
@@ -179,7 +181,9 @@ class ThreadWorker:
             if attempt.ending is Ending.DRAIN:
                 return False
             raise
-        except FencedError:
+        except (FencedError, lanes.LostLaneError, StoreUnavailableError):
+            # Not the message's fault. If the lane is still ours, the attempt does not count.
+            await self._give_back(turn, fence)
             raise
         except Exception as error:
             log.exception("run %s failed at attempt %d", turn.run_id, turn.attempt)
@@ -317,7 +321,7 @@ class ThreadWorker:
 
     async def _give_back(self, turn: Turn, fence: Fence) -> None:
         give_back = partial(runs.give_back, lane=fence.lane, epoch=fence.epoch, run_id=turn.run_id)
-        with suppress(lanes.LostLaneError):
+        with suppress(lanes.LostLaneError, StoreUnavailableError):
             await asyncio.shield(self._database.run(give_back))
 
     async def _close(self, turn: Turn, fence: Fence, closing: Closing) -> None:

@@ -73,7 +73,7 @@ class ControlWorker:
     async def control(self, lane: Lane) -> None:
         """Answer a chat's open commands in order. After a crash a command is carried out again."""
         epoch = await self._database.run(partial(lanes.take, lane=lane))
-        while row := await self._database.run(partial(inbox.first_open, lane=lane)):
+        while row := await self._database.run(partial(inbox.first_readable, lane=lane, now=self._now())):
             assert row.id is not None
             message = load_message(row.body)
             try:

@@ -97,6 +97,7 @@ class DeliveryWorker:
         repeat = delivery.possible_repeat or (
             delivery.state == DeliveryState.SENDING and not channel.idempotent
         )
+        fence.check()
         await self._write(fence, partial(outbox.mark_sending, delivery=delivery, repeat=repeat))
         text = await self._with_code(fence, delivery)
         if text is None:
@@ -134,6 +135,10 @@ class DeliveryWorker:
         except TransientSendError as error:
             return await self._later(lane, fence, delivery, error, error.retry_after, ambiguous=False)
         except AmbiguousSendError as error:
+            return await self._later(lane, fence, delivery, error, None, ambiguous=True)
+        except Exception as error:
+            # A fault of ours: it may have struck after the message had left, and may strike every time.
+            log.exception("delivery %d", delivery.id)
             return await self._later(lane, fence, delivery, error, None, ambiguous=True)
         self._step(Step.POSTED)
         mark = partial(outbox.mark_sent, delivery_id=delivery.id, receipt=receipt.message_id, now=self._now())

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable
 from contextlib import ExitStack, suppress
 from functools import partial
 from typing import Any
@@ -80,11 +80,8 @@ class Engine:
         await self._signals.start()
         await self._dispatcher.start(self._serve)
         await self.sweep()
-        for work in (self._fences.run(), self._sweep_forever(), self._poll_stops()):
-            self._own(work)
-
-    def _own(self, work: Coroutine[Any, Any, None]) -> None:
-        self._tasks.append(asyncio.create_task(work))
+        for work in (self._fences.run, self._sweep_forever, self._poll_stops):
+            self._tasks.append(asyncio.create_task(_kept_up(work)))
 
     async def _serve(self, lane: Lane) -> None:
         task = asyncio.current_task()
@@ -168,3 +165,13 @@ class Engine:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._subscriptions.close()
         await self._signals.close()
+
+
+async def _kept_up(work: Callable[[], Awaitable[None]]) -> None:
+    """Do something for as long as the engine runs, whatever goes wrong with it."""
+    while True:
+        try:
+            await work()
+        except Exception:
+            log.exception("a part of the engine failed, going on")
+        await asyncio.sleep(FAILED_LANE_SECONDS)

@@ -14,6 +14,7 @@ from functools import partial
 from typing import Protocol
 
 import psycopg
+from pydantic import TypeAdapter, ValidationError
 from sqlalchemy import text
 from sqlmodel import Session
 
@@ -25,6 +26,7 @@ Listener = Callable[[str], None]
 """Called on the event loop with a signal's payload; must return at once."""
 
 POSTGRES_CHANNEL = "hart_signals"
+_BODY = TypeAdapter(tuple[str, str, str])
 MAX_BYTES = 7_000  # Postgres takes 8,000 per notification
 RECONNECT_SECONDS = 1.0
 
@@ -116,12 +118,19 @@ class PostgresSignals(LocalSignals):
                 async with connection:
                     await connection.execute(f"LISTEN {POSTGRES_CHANNEL}")
                     async for notification in connection.notifies():
-                        node, topic, payload = json.loads(notification.payload)
-                        if node != self._node:
-                            self.hear(topic, payload)
+                        self._hear_from_others(notification.payload)
             except psycopg.Error as error:
                 log.warning("cannot hear other nodes, trying again: %s", error)
             await asyncio.sleep(RECONNECT_SECONDS)
+
+    def _hear_from_others(self, body: str) -> None:
+        try:
+            node, topic, payload = _BODY.validate_json(body)
+        except ValidationError:
+            log.warning("heard something on %s that no Hart of this version says", POSTGRES_CHANNEL)
+            return
+        if node != self._node:
+            self.hear(topic, payload)
 
     async def close(self) -> None:
         """See :class:`Signals`."""

@@ -14,6 +14,9 @@ T = TypeVar("T")
 
 POSTGRES_THREADS = 6
 
+READ_ONLY_STATE = "25006"
+"""What a Postgres server says that takes no writes, such as a standby after a failover."""
+
 
 class StoreUnavailableError(Exception):
     """The database could not be reached or could not write: disk full, read-only, server gone."""
@@ -50,7 +53,7 @@ class Database:
         except (OperationalError, InterfaceError) as error:
             raise StoreUnavailableError(str(error.orig)) from error
         except DBAPIError as error:
-            if error.connection_invalidated:
+            if error.connection_invalidated or getattr(error.orig, "sqlstate", None) == READ_ONLY_STATE:
                 raise StoreUnavailableError(str(error.orig)) from error
             raise
 
@@ -76,7 +79,7 @@ def libpq_url(url: URL) -> str:
 
 
 def _sqlite_engine(url: URL) -> Engine:
-    engine = create_engine(url, connect_args={"timeout": 10})
+    engine = create_engine(url, connect_args={"timeout": 10}, hide_parameters=True)
 
     @event.listens_for(engine, "connect")
     def _configure(connection: Any, _record: Any) -> None:
@@ -102,5 +105,6 @@ def _postgres_engine(url: URL) -> Engine:
         pool_size=POSTGRES_THREADS,
         max_overflow=0,
         pool_pre_ping=True,
+        hide_parameters=True,  # people's messages must not get into logs
         connect_args={"connect_timeout": 10},
     )

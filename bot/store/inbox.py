@@ -1,17 +1,21 @@
 """What came in, stored once."""
 
+import logging
 from collections.abc import Sequence
 from datetime import datetime
 
+from pydantic import ValidationError
 from sqlalchemy import update
 from sqlmodel import Session, col, select
 
 from bot.lanes import Lane
-from bot.messages import dump_addresses, dump_message
+from bot.messages import dump_addresses, dump_message, load_message
 from bot.store.states import InboundKind
 from bot.store.tables import Inbound, User
 from bot.store.upsert import insert_once
 from channels.messages import Address, InboundMessage
+
+log = logging.getLogger(__name__)
 
 
 def add(
@@ -101,6 +105,20 @@ def first_open(session: Session, lane: Lane) -> Inbound | None:
     """The oldest open row of a lane."""
     statement = select(Inbound).where(col(Inbound.done_at).is_(None), Inbound.lane == lane.name)
     return session.exec(statement.order_by(col(Inbound.id)).limit(1)).first()
+
+
+def first_readable(session: Session, lane: Lane, now: datetime) -> Inbound | None:
+    """The oldest open row of a lane; rows that this version cannot read are closed on the way."""
+    while (row := first_open(session, lane)) is not None:
+        try:
+            load_message(row.body)
+        except ValidationError:
+            assert row.id is not None
+            log.error("inbound %d cannot be read and is skipped", row.id)
+            close(session, row.id, now, note="unreadable")
+            continue
+        return row
+    return None
 
 
 def close(session: Session, inbound_id: int, now: datetime, note: str | None = None) -> None:

@@ -19,13 +19,12 @@ from channels.messages import Address
 def add(session: Session, drafts: Sequence[Draft], now: datetime, run_id: str | None = None) -> set[Lane]:
     """Write deliveries and return the lanes to wake."""
     lanes: set[Lane] = set()
-    locked: set[Lane] = set()
+    # Writers of one chat go one after the other, so that ids become visible in their order; everyone locks
+    # several chats in the same order, so that no two wait for each other.
+    for lane in sorted({chat_lane(draft.address) for draft in drafts}, key=lambda one: one.name):
+        lane_rows.lock(session, lane)
     for draft in drafts:
         lane = chat_lane(draft.address)
-        if lane not in locked:
-            # Writers of one chat go one after the other, so that ids become visible in their order.
-            lane_rows.lock(session, lane)
-            locked.add(lane)
         file = draft.file
         values = {
             "key": draft.key,

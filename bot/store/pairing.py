@@ -8,12 +8,13 @@ from sqlmodel import Session, col, select
 
 from bot.codes import KeptCode
 from bot.store.grants import Account
-from bot.store.tables import Lockout, PairingRequest
+from bot.store.states import DeliveryState
+from bot.store.tables import Delivery, Lockout, PairingRequest
 from bot.store.upsert import insert_once
 from channels.messages import InboundMessage
 
 PENDING_MAX = 3
-"""Strangers who may wait on one account."""
+"""Strangers who may wait on one account; with one more, the one who asked first gives way."""
 
 GOOD_FOR = timedelta(hours=1)
 """How long a request waits, and how long a code is good."""
@@ -30,14 +31,19 @@ def line_up(session: Session, account: Account) -> None:
     _row(session, "/".join(("requests", *account)))
 
 
-def request(session: Session, message: InboundMessage, request_id: str, now: datetime) -> bool:
-    """Have a stranger wait to be let in; False when too many wait on the account already."""
+def request(
+    session: Session, message: InboundMessage, request_id: str, now: datetime
+) -> list[PairingRequest]:
+    """Have a stranger wait to be let in; returns who had to give way to them.
+
+    The one who asked first gives way. Were newcomers turned away instead, three who ask again every hour
+    would keep everybody else out.
+    """
     account = (message.address.channel, message.address.account)
     line_up(session, account)
     _forget(session, account, message.sender.id)
     waiting = pending(session, [account], now)
-    if len(waiting) >= PENDING_MAX:
-        return False
+    displaced = [one for one in waiting[: len(waiting) - PENDING_MAX + 1] if take(session, one.id)]
     session.add(
         PairingRequest(
             id=request_id,
@@ -51,7 +57,20 @@ def request(session: Session, message: InboundMessage, request_id: str, now: dat
         )
     )
     session.flush()
-    return True
+    return displaced
+
+
+def retell(session: Session, request_id: str, text: str) -> None:
+    """Say something else instead of a code that was not sent yet."""
+    statement = (
+        update(Delivery)
+        .where(
+            col(Delivery.pairing_id) == request_id,
+            col(Delivery.state).in_([DeliveryState.OPEN, DeliveryState.SENDING]),
+        )
+        .values(pairing_id=None, text=text)
+    )
+    session.execute(statement)
 
 
 def give_code(session: Session, request_id: str, code: KeptCode, now: datetime) -> bool:

@@ -62,7 +62,18 @@ def claim(session: Session, lane: Lane, epoch: int, new_run_id: str, now: dateti
         LostLaneError: The lane is no longer ours.
     """
     lanes.hold(session, lane, epoch)
-    row = inbox.first_open(session, lane)
+    return _claim(session, lane, new_run_id, now)
+
+
+def take_over(
+    session: Session, lane: Lane, new_run_id: str, now: datetime
+) -> tuple[int, Turn | NotYet | None]:
+    """Become a thread's holder and claim its next turn; returns the epoch and what :func:`claim` does."""
+    return lanes.take(session, lane), _claim(session, lane, new_run_id, now)
+
+
+def _claim(session: Session, lane: Lane, new_run_id: str, now: datetime) -> Turn | NotYet | None:
+    row = inbox.first_readable(session, lane, now)
     if row is None:
         return None
     assert row.id is not None

@@ -34,8 +34,8 @@ class Approval(BaseModel):
     role: Role = Role.MEMBER
 
 
-class Revocation(BaseModel):
-    """Somebody to shut out."""
+class Named(BaseModel):
+    """Somebody to turn away or to shut out, by the platform's id of them."""
 
     user_id: str = Field(min_length=1, max_length=200)
 
@@ -48,7 +48,7 @@ class Answer(BaseModel):
 
 
 def pairing_routes(pairing: Pairing) -> APIRouter:
-    """Routes to see who waits, let them in, and shut people out."""
+    """Routes to see who waits, let them in or not, and shut people out."""
     router = APIRouter(prefix="/api/pairing")
 
     @router.get("")
@@ -64,9 +64,14 @@ def pairing_routes(pairing: Pairing) -> APIRouter:
         outcome = await pairing.approve(OPERATOR, approval.code, approval.role, f"cli:{new_id()}")
         return Answer(done=outcome.done, words=outcome.words)
 
+    @router.post("/reject")
+    async def reject(named: Named) -> Answer:
+        outcome = await pairing.reject(OPERATOR, named.user_id)
+        return Answer(done=outcome.done, words=outcome.words)
+
     @router.post("/revoke")
-    async def revoke(revocation: Revocation) -> Answer:
-        outcome = await pairing.revoke(OPERATOR, revocation.user_id)
+    async def revoke(named: Named) -> Answer:
+        outcome = await pairing.revoke(OPERATOR, named.user_id)
         return Answer(done=outcome.done, words=outcome.words)
 
     return router
