@@ -185,7 +185,7 @@ class MessageProxy:
     def _store_unpaired(self, session: Session, message: InboundMessage) -> set[Lane]:
         """Give a stranger a code, once an hour; keep nothing of what they wrote.
 
-        Others may have to give way. That each asks but once an hour is what keeps their codes good for a while.
+        Others may have to give way. That nobody asks twice an hour keeps their codes good for a while.
         """
         address = message.address
         pairing.line_up(session, (address.channel, address.account))

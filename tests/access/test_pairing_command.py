@@ -66,6 +66,19 @@ async def test_it_works_while_no_hart_runs_and_shuts_out_as_well(site: Site, ada
     assert revoked.out == "7 (Ada) on telegram: no longer let in.\n"
 
 
+async def test_a_stranger_who_waits_can_be_rejected(site: Site, ada: Person) -> None:
+    async with service(site):
+        ada.says("hello")
+        await ada.hears(1)
+        rejected = await run_hart(site, "pairing", "reject", "7")
+        again = await run_hart(site, "pairing", "reject", "7")
+        listed = await run_hart(site, "pairing", "list")
+    assert (rejected.code, again.code) == (0, 1)
+    assert rejected.out == "7 (Ada) on telegram waits no more. They are not told, and may ask again.\n"
+    assert again.out == "Nobody with that id waits.\n"
+    assert listed.out.splitlines()[0] == "Waiting: nobody"
+
+
 async def test_a_wrong_code_is_exit_code_1(site: Site) -> None:
     outcome = await run_hart(site, "pairing", "approve", "ABCD-EFGH")
     assert outcome.code == 1

@@ -9,7 +9,7 @@ from bot.store.tables import Delivery, Grant, Inbound, Lockout, PairingRequest, 
 from tests.access.conftest import ADMIN, code_in
 from tests.clock import ManualClock
 from tests.emulators.openai import OpenAIEmulator
-from tests.emulators.telegram import DropAfter, TelegramEmulator
+from tests.emulators.telegram import DropAfter, TelegramEmulator, too_many
 from tests.engine.ledger import eventually, rows
 from tests.engine.people import Person
 from tests.hart import Site, hart_on
@@ -109,24 +109,88 @@ async def test_a_stranger_is_prompted_once_an_hour_and_then_with_another_code(
     assert new.endswith("is in, as member.")
 
 
-async def test_no_more_than_three_wait_on_an_account(
-    house: Site, clock: ManualClock, telegram: TelegramEmulator, owner: Person
+async def test_three_wait_on_an_account_and_the_next_one_takes_the_place_of_the_first(
+    house: Site, telegram: TelegramEmulator, owner: Person
 ) -> None:
-    strangers = [Person.new(telegram, 100 + number, f"S{number}") for number in range(5)]
-    async with hart_on(house, clock) as hart:
+    strangers = [Person.new(telegram, 100 + number, f"S{number}") for number in range(4)]
+    async with hart_on(house) as hart:
         told = []
-        for stranger in strangers[:4]:
+        for stranger in strangers:
             stranger.says("let me in")
             told += await stranger.hears(1)
-        assert len(await rows(hart, PairingRequest)) == 3
-        clock.move(timedelta(hours=1))
-        strangers[4].says("let me in")
-        (later,) = await strangers[4].hears(1)
-        assert [row.user_id for row in await rows(hart, PairingRequest)] == ["104"]
-    assert len({code_in(text) for text in told[:3]}) == 3
-    assert "others are waiting" in told[3]
-    assert "id is 103" in told[3]
-    assert code_in(later)
+        waiting = {row.user_id for row in await rows(hart, PairingRequest)}
+        owner.says(f"/pair approve {code_in(told[0])}")
+        owner.says(f"/pair approve {code_in(told[3])}")
+        first, last = await owner.hears(2)
+    assert waiting == {"101", "102", "103"}
+    assert first.startswith("That code is not good")
+    assert last == "103 (S3) on telegram is in, as member."
+    assert "unless three others ask after you" in told[0]
+
+
+async def test_three_who_ask_every_hour_keep_nobody_from_getting_in(
+    house: Site, clock: ManualClock, telegram: TelegramEmulator, ada: Person, owner: Person
+) -> None:
+    pests = [Person.new(telegram, 100 + number, f"P{number}") for number in range(3)]
+    async with hart_on(house, clock):
+        for hour in range(3):
+            for pest in pests:
+                pest.says(f"hour {hour}")
+                await pest.hears(hour + 1)
+            clock.move(timedelta(minutes=61))
+        for pest in pests:
+            pest.says("again")
+            await pest.hears(4)
+        ada.says("hello")
+        owner.says(f"/pair approve {code_in((await ada.hears(1))[0])}")
+        (approved,) = await owner.hears(1)
+    assert approved == "7 (Ada) on telegram is in, as member."
+
+
+async def test_who_gave_way_before_their_code_was_sent_is_told_to_ask_again(
+    house: Site, clock: ManualClock, telegram: TelegramEmulator, ada: Person
+) -> None:
+    strangers = [Person.new(telegram, 100 + number, f"S{number}") for number in range(3)]
+    telegram.faults.add("sendMessage", too_many(60))
+    async with hart_on(house, clock) as hart:
+        ada.says("hello")
+
+        async def put_off() -> bool:
+            return [row.not_before is not None for row in await rows(hart, Delivery)] == [True]
+
+        await eventually(put_off)
+        for stranger in strangers:
+            stranger.says("let me in")
+            await stranger.hears(1)
+        clock.move(timedelta(minutes=1))
+        await hart.engine.sweep()
+        (told,) = await ada.hears(1)
+    assert told.startswith("I do not know you yet, and others have asked")
+    assert "id is 7" in told
+
+
+async def test_a_rejected_stranger_waits_no_more_and_may_ask_again_in_an_hour(
+    house: Site, clock: ManualClock, ada: Person, owner: Person, admin: Person
+) -> None:
+    async with hart_on(house, clock) as hart:
+        ada.says("hello")
+        code = code_in((await ada.hears(1))[0])
+        admin.says("/pair reject 7")
+        admin.says("/pair reject 7")
+        assert await admin.hears(2) == [
+            "7 (Ada) on telegram waits no more. They are not told, and may ask again.",
+            "Nobody with that id waits.",
+        ]
+        assert await rows(hart, PairingRequest) == []
+        ada.says("hello?")
+        owner.says(f"/pair approve {code}")
+        (refused,) = await owner.hears(1)
+        clock.move(timedelta(minutes=61))
+        ada.says("hello again")
+        again = code_in((await ada.hears(2))[1])
+        assert len(ada.got()) == 2
+    assert refused.startswith("That code is not good")
+    assert again != code
 
 
 async def test_five_wrong_codes_lock_an_approver_out_for_an_hour_and_no_other(
