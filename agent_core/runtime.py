@@ -73,6 +73,8 @@ class RunRequest:
         guard: Asked before each act; raises :class:`~agent_core.fence.FencedError`.
         uploads: Files that came with the message.
         notes: Facts about the message for the model, one line each.
+        fresh: True when nobody can have begun this run, and every earlier one of the thread has ended
+            or was abandoned. Saves a read of the checkpoints; False is always right.
     """
 
     run_id: str
@@ -83,6 +85,7 @@ class RunRequest:
     guard: Guard = field(repr=False)
     uploads: tuple[Upload, ...] = ()
     notes: tuple[str, ...] = ()
+    fresh: bool = False
 
 
 class AgentRuntime:
@@ -205,19 +208,21 @@ class AgentRuntime:
 
     async def _events(self, agent: LeadAgent, request: RunRequest) -> AsyncGenerator[RunEvent, None]:
         config = _config(request.thread_id, request.run_id)
-        state = await agent.aget_state(config)
-        before = _turn_id(state)
-        begun = before == request.run_id
-        turn = (turn_of(_messages(state), request.run_id) or ()) if begun else ()
-        if begun and not state.tasks:
-            # Never state.next: it leaves out tasks whose result is stored but not yet applied.
-            yield _ended(await self._close(agent, state, request.thread_id, request.run_id, _INTERRUPTED))
-            return
-        if before is not None and not begun:
-            await self._close(agent, state, request.thread_id, before, _INTERRUPTED)
-        for event in started(turn):
+        begun = False
+        messages: list[AnyMessage] = []
+        if not request.fresh:
+            state = await agent.aget_state(config)
+            before = _turn_id(state)
+            begun = before == request.run_id
+            messages = _messages(state)
+            if begun and not state.tasks:
+                # Never state.next: it leaves out tasks whose result is stored but not yet applied.
+                yield _ended(await self._close(agent, state, request.thread_id, request.run_id, _INTERRUPTED))
+                return
+            if before is not None and not begun:
+                await self._close(agent, state, request.thread_id, before, _INTERRUPTED)
+        for event in started((turn_of(messages, request.run_id) or ()) if begun else ()):
             yield event
-        messages = _messages(state)
         stream = StreamEvents()
         try:
             async for item in agent.astream(

@@ -195,7 +195,6 @@ class ThreadWorker:
 
     async def _attempt(self, turn: Turn, fence: Fence) -> RunEnded:
         files = self._home.thread_files(turn.thread_id)
-        await asyncio.to_thread(files.ensure)
         intake = await self._take_in(turn, fence)
         request = RunRequest(
             run_id=turn.run_id,
@@ -206,6 +205,7 @@ class ThreadWorker:
             guard=fence.check,
             uploads=intake.uploads,
             notes=intake.notes,
+            fresh=turn.fresh,
         )
         shown = [(channel, place) for place in turn.targets if (channel := self._channels.find(place))]
         ended: RunEnded | None = None
@@ -234,7 +234,9 @@ class ThreadWorker:
             return load_intake(turn.intake)
         if not turn.message.attachments:
             return Intake()
-        intake = await self._fetcher.fetch(turn, self._home.thread_files(turn.thread_id))
+        files = self._home.thread_files(turn.thread_id)
+        await asyncio.to_thread(files.ensure)
+        intake = await self._fetcher.fetch(turn, files)
         body = dump_intake(intake)
         await self._database.run(
             partial(runs.remember_intake, lane=fence.lane, epoch=fence.epoch, run_id=turn.run_id, intake=body)

@@ -11,9 +11,10 @@ from agent_core.events import Usage
 from bot.drafts import Draft
 from bot.lanes import Lane, thread_lane
 from bot.messages import load_addresses, load_message, storable
-from bot.store import inbox, lanes, outbox, threads
+from bot.store import inbox, lanes, outbox
 from bot.store.states import InboundKind, RunState
-from bot.store.tables import Inbound, Run
+from bot.store.tables import Inbound, Run, Thread
+from bot.store.upsert import insert_once
 from channels.messages import Address, ChatKind, InboundMessage
 
 
@@ -32,6 +33,7 @@ class Turn:
         model: Model chosen for the thread, or None for the default.
         attempt: 1 for the first.
         stop_requested: Someone asked to stop before this attempt began.
+        fresh: Nobody has begun to work on it.
         intake: What an earlier attempt found in the message's files, as :func:`remember_intake` keeps it.
     """
 
@@ -46,6 +48,7 @@ class Turn:
     attempt: int
     stop_requested: bool
     intake: str | None
+    fresh: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,16 +83,18 @@ def _claim(session: Session, lane: Lane, new_run_id: str, now: datetime) -> Turn
     assert row.thread_id is not None
     run = session.exec(select(Run).where(Run.inbound_id == row.id)).first()
     if run is None:
-        run = Run(id=new_run_id, thread_id=row.thread_id, inbound_id=row.id, started_at=now)
-        run.model = threads.get(session, row.thread_id).model
+        run = Run(id=new_run_id, thread_id=row.thread_id, inbound_id=row.id, started_at=now, attempts=1)
+        run.model = session.exec(select(Thread.model).where(Thread.id == row.thread_id)).one()
+        insert_once(session, Run, run.model_dump())
+        return _turn(row, run, fresh=True)
     if run.not_before is not None and run.not_before > now and run.stop_requested_at is None:
         return NotYet(run.not_before)
     run.attempts += 1
     session.add(run)
-    return _turn(row, run)
+    return _turn(row, run, fresh=False)
 
 
-def _turn(row: Inbound, run: Run) -> Turn:
+def _turn(row: Inbound, run: Run, *, fresh: bool) -> Turn:
     message = load_message(row.body)
     assert row.id is not None
     is_message = row.kind == InboundKind.MESSAGE
@@ -105,6 +110,7 @@ def _turn(row: Inbound, run: Run) -> Turn:
         attempt=run.attempts,
         stop_requested=run.stop_requested_at is not None,
         intake=run.intake,
+        fresh=fresh,
     )
 
 
