@@ -100,7 +100,9 @@ class SlackChannel:
         self._client: SlackApi = SlackClient(tokens, base_url, response_seconds)
         self._by_socket = app_token is not None
         self._endpoint = (
-            EventsEndpoint(account, signing_secret, now) if signing_secret and not self._by_socket else None
+            EventsEndpoint(account, signing_secret, now, monotonic)
+            if signing_secret and not self._by_socket
+            else None
         )
         self._base_url = base_url
         self._ping_seconds = ping_seconds

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
+from hashlib import sha256
 
 from slack_bolt.adapter.starlette.async_handler import to_async_bolt_request, to_starlette_response
 from slack_bolt.app.async_app import AsyncApp
@@ -19,6 +20,9 @@ log = logging.getLogger(__name__)
 
 MOST_BYTES = 1_000_000
 """Bytes of one request that are read; Slack's are far smaller."""
+
+REFUSALS_SECONDS = 60.0
+"""How long after a line about refused requests the next one may be logged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +40,14 @@ class EventsEndpoint:
         account: Name of the account, which is part of the path.
         signing_secret: From the app's page "Basic Information". It is in no log line, error or ``repr``.
         now: Seconds since the epoch.
+        monotonic: Seconds that only grow.
     """
 
-    def __init__(self, account: str, signing_secret: str, now: Callable[[], float]) -> None:
+    def __init__(
+        self, account: str, signing_secret: str, now: Callable[[], float], monotonic: Callable[[], float]
+    ) -> None:
         self._account = account
+        self._refusals = _Refusals(account, monotonic)
         self._verifier = SignatureVerifier(signing_secret, _Clock(now))
         self._hearing: Hearing | None = None
 
@@ -65,7 +73,7 @@ class EventsEndpoint:
         if body is None:
             return Response("too large", 413)
         if not self._is_genuine(body, request):
-            log.warning("slack/%s: refused an HTTP request without a good signature", self._account)
+            self._refusals.count()
             return Response("bad signature", 401)
         hearing = self._hearing
         if hearing is None:
@@ -73,8 +81,9 @@ class EventsEndpoint:
         try:
             answer = await hearing.app.async_dispatch(to_async_bolt_request(request, body))
         except Exception as error:  # noqa: BLE001 - the border of a task; recorded and logged there
-            text = body.decode("utf-8", "replace")
-            return Response(status_code=await set_aside(error, text, hearing.intake))
+            # What Bolt cannot read, we cannot either: nobody knows where in it the secrets are.
+            seen = {"bytes": len(body), "sha256": sha256(body).hexdigest()}
+            return Response(status_code=await set_aside(error, seen, hearing.intake))
         return to_starlette_response(answer)
 
     def _is_genuine(self, body: bytes, request: Request) -> bool:
@@ -87,6 +96,32 @@ class EventsEndpoint:
             return self._verifier.is_valid(body, timestamp, signature)
         except UnicodeDecodeError:
             return False
+
+
+class _Refusals:
+    """Logs refused requests, of which anybody can send any number, in few lines."""
+
+    def __init__(self, account: str, monotonic: Callable[[], float]) -> None:
+        self._account = account
+        self._monotonic = monotonic
+        self._untold = 0
+        self._told_at: float | None = None
+
+    def count(self) -> None:
+        """Count one, and log it with those not told yet unless a line was logged within the minute."""
+        self._untold += 1
+        now = self._monotonic()
+        if self._told_at is not None and now - self._told_at < REFUSALS_SECONDS:
+            return
+        if self._untold == 1:
+            log.warning("slack/%s: refused an HTTP request without a good signature", self._account)
+        else:
+            log.warning(
+                "slack/%s: refused %d HTTP requests without a good signature since the last such line",
+                self._account,
+                self._untold,
+            )
+        self._untold, self._told_at = 0, now
 
 
 class _Clock(Clock):

@@ -2,8 +2,10 @@
 
 import asyncio
 import json
+import logging
 import socket
 import time
+from hashlib import sha256
 
 import httpx
 import pytest
@@ -110,6 +112,29 @@ async def test_what_slack_has_not_signed_gets_nothing_done(spoil, slack, ann, ha
     assert inbox.rows == {}
 
 
+async def test_a_flood_of_unsigned_requests_is_a_line_a_minute(hall, seconds, caplog):
+    url, *_ = hall
+
+    async def flood(count):
+        caplog.clear()
+        for _ in range(count):
+            assert (await post(url, b"{}", {})).status_code == 401
+        return [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
+
+    first = await flood(5)
+    seconds.now += 59.75
+    within = await flood(5)
+    seconds.now += 0.25
+    after = await flood(5)
+    seconds.now += 60
+    later = await flood(1)
+
+    assert first == ["slack/main: refused an HTTP request without a good signature"]
+    assert within == []
+    assert after == ["slack/main: refused 10 HTTP requests without a good signature since the last such line"]
+    assert later == ["slack/main: refused 5 HTTP requests without a good signature since the last such line"]
+
+
 async def test_a_body_that_was_changed_or_is_no_text_is_refused(slack, ann, hall, inbox, listening):
     url, channel, _ = hall
     body = json.dumps(event(slack, ann)).encode()
@@ -188,6 +213,31 @@ async def test_signed_nonsense_does_no_harm(body, slack, ann, hall, inbox, liste
 
     assert answer.status_code == 200
     assert inbox.texts == ["hi"]
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        (b'{"token": "Zq7token", "response_url": "https://hooks.example/secretpath"', "application/json"),
+        (b'payload={"token":"Zq7token","response_url":"secretpath"', "application/x-www-form-urlencoded"),
+    ],
+)
+async def test_of_what_bolt_cannot_read_only_a_digest_is_kept(
+    body, kind, slack, hall, inbox, listening, caplog
+):
+    url, channel, _ = hall
+    headers = {**signed(body, SIGNING_SECRET, time.time()), "Content-Type": kind}
+    async with listening(channel, connected=False):
+        await _until_listening(url, b'{"type":"url_verification","challenge":"x"}')
+        answers = [await post(url, body, headers) for _ in range(2)]
+
+    (row,) = inbox.rejected
+    assert [answer.status_code for answer in answers] == [200, 200]
+    assert json.loads(row.raw) == {"bytes": len(body), "sha256": sha256(body).hexdigest()}
+    assert row.reason == "broke its handling: JSONDecodeError"
+    for secret in ("Zq7token", "secretpath"):
+        assert secret not in str(row)
+        assert secret not in caplog.text
 
 
 async def test_a_form_is_read_as_slack_writes_it(slack, ann, hall, inbox, listening):
