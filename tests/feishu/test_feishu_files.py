@@ -7,6 +7,7 @@ import pytest
 from channels.errors import AttachmentError
 from channels.feishu.content import read_content
 from channels.messages import Attachment
+from tests.channels.full_disk import room_for
 from tests.emulators.feishu import DropAfter, DropBefore, Hang, RawAnswer, Refuse, bad_gateway, too_many
 
 MB = 1024 * 1024
@@ -135,6 +136,13 @@ async def test_silence_and_outages_are_attachment_errors(fs, build, fetchable, t
     async with fs.offline():
         with pytest.raises(AttachmentError):
             await channel.fetch(fetchable(b"x"), tmp_path / "f", MB)
+
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_a_full_disk_is_told_as_one(channel, fetchable, tmp_path):
+    with room_for(500), pytest.raises(AttachmentError, match="no room"):
+        await channel.fetch(fetchable(os.urandom(1000)), tmp_path / "f", MB)
 
     assert list(tmp_path.iterdir()) == []
 

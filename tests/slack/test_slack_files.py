@@ -8,6 +8,7 @@ from aiohttp import web
 from channels.errors import AttachmentError
 from channels.messages import Attachment
 from channels.slack.client import may_have_token
+from tests.channels.full_disk import room_for
 from tests.emulators.slack import DropAfter, Hang, RawAnswer, Redirect, Refuse, bad_gateway, too_many
 
 MB = 1024 * 1024
@@ -175,6 +176,13 @@ async def test_silence_and_outages_are_attachment_errors(slack, build, tmp_path)
     async with slack.offline():
         with pytest.raises(AttachmentError):
             await channel.fetch(attachment(file), tmp_path / "f", MB)
+
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_a_full_disk_is_told_as_one(slack, channel, tmp_path):
+    with room_for(500), pytest.raises(AttachmentError, match="no room"):
+        await channel.fetch(attachment(slack.store_file("a.bin", os.urandom(1000))), tmp_path / "f", MB)
 
     assert list(tmp_path.iterdir()) == []
 

@@ -6,6 +6,7 @@ import pytest
 
 from channels.errors import AttachmentError
 from channels.messages import Attachment
+from tests.channels.full_disk import room_for
 from tests.emulators.telegram import DropAfter, Hang, Refuse, bad_gateway, too_many
 
 MB = 1024 * 1024
@@ -96,6 +97,13 @@ async def test_silence_and_outages_are_attachment_errors(tg, build, tmp_path):
     async with tg.offline():
         with pytest.raises(AttachmentError):
             await channel.fetch(attachment(tg.store_file(b"x")), tmp_path / "f", MB)
+
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_a_full_disk_is_told_as_one(tg, channel, tmp_path):
+    with room_for(500), pytest.raises(AttachmentError, match="no room"):
+        await channel.fetch(attachment(tg.store_file(os.urandom(1000))), tmp_path / "f", MB)
 
     assert list(tmp_path.iterdir()) == []
 
