@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from channels.backoff import Pause
 from channels.budgets import FEISHU
 from channels.channel import Inbox
 from channels.errors import ChannelRefusedError, TransientSendError
@@ -17,7 +18,7 @@ from channels.feishu.lookup import ChatKinds, OwnMessages
 from channels.feishu.normalize import CHANNEL
 from channels.feishu.reactions import Reactions
 from channels.feishu.render import split
-from channels.feishu.transport import Listener, Pause, Timing
+from channels.feishu.transport import Listener, Timing
 from channels.messages import Address, Attachment, OutboundMessage, Receipt
 from channels.pacing import Limit, NoSlotError, Pacer
 from channels.views import RunView

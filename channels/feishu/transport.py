@@ -7,9 +7,10 @@ seconds, or with an error, is delivered again by the platform (four times, over 
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from channels.backoff import Pause, backoff_seconds
 from channels.feishu.api import ApiError, BrokenError, Endpoint, Link, OpenApi
 from channels.feishu.assembly import Assembler
 from channels.feishu.frames import (
@@ -24,9 +25,6 @@ from channels.feishu.frames import (
 from channels.feishu.hearing import AGAIN, SHOWN, Answer, Hearer, is_callback
 
 log = logging.getLogger(__name__)
-
-Pause = Callable[[float], Awaitable[None]]
-"""Waits for some seconds; given from outside so that tests need not."""
 
 LONGEST_PAUSE = 60.0
 """Seconds between two tries to connect, at most."""
@@ -52,17 +50,6 @@ class Timing:
     ping: float = 30.0
     pong: float = 20.0
     silence: float | None = None
-
-
-def backoff_seconds(failures: int, chance: float) -> float:
-    """How long to wait after a number of failures in a row.
-
-    Args:
-        failures: At least 1.
-        chance: Between 0 and 1, so that many waiting at once do not come back at once.
-    """
-    full = min(LONGEST_PAUSE, 2.0 ** min(failures - 1, 10))
-    return full * (0.5 + 0.5 * chance)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +120,7 @@ class Listener:
                 reason = await self._serve(link, endpoint)
             failures = 1 if self._lived else failures + 1
             log.warning("feishu/%s: not connected (%d in a row): %s", self._account, failures, reason)
-            await self._pause(backoff_seconds(failures, self._chance()))
+            await self._pause(backoff_seconds(failures, self._chance(), longest=LONGEST_PAUSE))
 
     async def _serve(self, link: Link, endpoint: Endpoint) -> str:
         """Use a connection until it ends, and tell why it did."""

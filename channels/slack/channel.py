@@ -9,6 +9,7 @@ from pathlib import Path
 
 from starlette.routing import Route
 
+from channels.backoff import Pause
 from channels.budgets import SLACK
 from channels.channel import Inbox
 from channels.errors import TransientSendError
@@ -25,7 +26,6 @@ from channels.slack.transport import (
     Backoff,
     Connection,
     Listener,
-    Pause,
     identify,
     identify_in_the_end,
     open_connection,

@@ -207,7 +207,7 @@ async def _chunks(response: ClientResponse) -> AsyncIterator[bytes]:
     try:
         async for chunk in response.content.iter_chunked(_CHUNK):
             yield chunk
-    except (aiohttp.ClientError, TimeoutError) as error:
+    except (aiohttp.ClientError, TimeoutError, OSError) as error:
         raise _connection_fault(error) from None
 
 

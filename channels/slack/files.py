@@ -1,12 +1,11 @@
 """Fetching what people attached."""
 
-import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
+from channels.backoff import Pause
 from channels.errors import AttachmentError
+from channels.fetching import Fetcher, Reading, too_large, write_new
 from channels.messages import Attachment
 from channels.slack.api import (
     ApiCall,
@@ -17,18 +16,12 @@ from channels.slack.api import (
     RefusedError,
     SlackApi,
 )
-from channels.slack.transport import Pause
-
-FETCH_SECONDS = 300.0
-"""How long one file may take, all tries included."""
 
 NEEDS_SCOPE = (
     "I may not read files in this workspace. Whoever runs me can add the scope files:read to the Slack app "
     "and install it again."
 )
 
-_TRIES = 3
-_LONGEST_PAUSE = 30.0
 _GONE = frozenset({"file_not_found", "file_deleted", "file_not_available", "access_denied", "not_visible"})
 
 
@@ -39,25 +32,8 @@ async def fetch(client: SlackApi, attachment: Attachment, target: Path, max_byte
         AttachmentError: It is too large, gone or out of our reach, or Slack stays out of reach.
     """
     if attachment.size is not None and attachment.size > max_bytes:
-        raise _too_large(max_bytes)
-    try:
-        async with asyncio.timeout(FETCH_SECONDS):
-            await _try_to_fetch(client, attachment.ref, target, max_bytes, pause)
-    except TimeoutError:
-        raise AttachmentError("The file took too long to arrive. Please send it again.") from None
-
-
-async def _try_to_fetch(client: SlackApi, ref: str, target: Path, limit: int, pause: Pause) -> None:
-    tries = 0
-    while True:
-        tries += 1
-        try:
-            return await _download(client, ref, target, limit)
-        except ApiError as fault:
-            if tries == _TRIES or _is_lasting(fault):
-                raise _lost(fault) from None
-            asked = fault.retry_after if isinstance(fault, RefusedError) else None
-            await pause(min(asked or float(tries), _LONGEST_PAUSE))
+        raise too_large(max_bytes)
+    await Fetcher(_READING, pause).fetch(lambda: _download(client, attachment.ref, target, max_bytes))
 
 
 async def _download(client: SlackApi, ref: str, target: Path, limit: int) -> None:
@@ -68,13 +44,7 @@ async def _download(client: SlackApi, ref: str, target: Path, limit: int) -> Non
     async with client.open_file(url) as download:
         if _is_login_page(download, page):
             raise AttachmentError(NEEDS_SCOPE)
-        with _new_file(target) as written:
-            received = 0
-            async for chunk in download.chunks:
-                received += len(chunk)
-                if received > limit:
-                    raise _too_large(limit)
-                await asyncio.to_thread(written.write, chunk)
+        await write_new(target, download.chunks, limit)
 
 
 def _address(file: dict[str, Any]) -> tuple[str, bool]:
@@ -99,34 +69,16 @@ def _is_login_page(download: Download, page: bool) -> bool:
     return download.content_type == "text/html" and not (page and download.attached)
 
 
-@contextmanager
-def _new_file(target: Path) -> Iterator[IO[bytes]]:
-    """A file that is there in full or not at all.
-
-    Raises:
-        FileExistsError: There is one already.
-    """
-    with target.open("xb") as file:
-        try:
-            yield file
-            file.flush()
-        except BaseException as error:
-            target.unlink()
-            if isinstance(error, OSError):
-                raise AttachmentError("There is no room to store the file.") from error
-            raise
-
-
-def _is_lasting(fault: ApiError) -> bool:
+def _passing(fault: ApiError) -> bool:
     if isinstance(fault, OutsideError):
-        return True
-    if not isinstance(fault, RefusedError) or fault.rate_limited:
         return False
-    return fault.status < 500 and fault.error not in ("internal_error", "fatal_error", "request_timeout")
+    if not isinstance(fault, RefusedError) or fault.rate_limited:
+        return True
+    return fault.status >= 500 or fault.error in ("internal_error", "fatal_error", "request_timeout")
 
 
-def _too_large(limit: int) -> AttachmentError:
-    return AttachmentError(f"The file is too large: at most {limit / 1024 / 1024:.4g} MB can be taken here.")
+def _asked(fault: ApiError) -> float | None:
+    return fault.retry_after if isinstance(fault, RefusedError) else None
 
 
 def _lost(fault: ApiError) -> AttachmentError:
@@ -138,3 +90,6 @@ def _lost(fault: ApiError) -> AttachmentError:
         if fault.error in _GONE or fault.status in (404, 410):
             return AttachmentError("The file is not there any more.")
     return AttachmentError("Slack did not hand the file over. Please send it again.")
+
+
+_READING = Reading(kind=ApiError, passing=_passing, asked=_asked, lost=_lost)

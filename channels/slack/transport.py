@@ -2,9 +2,10 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Any, Protocol
 
+from channels.backoff import Pause, backoff_seconds
 from channels.errors import ChannelRefusedError
 from channels.slack.api import (
     ApiCall,
@@ -19,26 +20,12 @@ from channels.slack.normalize import BotIdentity
 
 log = logging.getLogger(__name__)
 
-Pause = Callable[[float], Awaitable[None]]
-"""Waits for some seconds; given from outside so that tests need not."""
-
 LONGEST_PAUSE = 30.0
 _LONGEST_OBEYED_PAUSE = 300.0
 _OPEN_SECONDS = 15.0
 _HANDING_OVER_SECONDS = 3.0
 _LASTING_SECONDS = 10.0
 _UNFIT_FOR_HANDING_OVER = frozenset({"closed", "silent", "too_many_websockets"})
-
-
-def backoff_seconds(failures: int, chance: float) -> float:
-    """How long to wait after a number of failures in a row.
-
-    Args:
-        failures: At least 1.
-        chance: Between 0 and 1, so that many waiting at once do not come back at once.
-    """
-    full = min(LONGEST_PAUSE, 2.0 ** min(failures - 1, 10))
-    return full * (0.5 + 0.5 * chance)
 
 
 class Connection(Protocol):
@@ -82,7 +69,7 @@ class Backoff:
         """
         self._failures += 1
         log.warning("slack/%s: not listening (%d in a row): %s", self._account, self._failures, why)
-        own = backoff_seconds(self._failures, self._chance())
+        own = backoff_seconds(self._failures, self._chance(), longest=LONGEST_PAUSE)
         await self._pause(max(own, min(asked or 0.0, _LONGEST_OBEYED_PAUSE)))
 
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from channels.backoff import Pause
 from channels.budgets import TELEGRAM, TELEGRAM_TYPING
 from channels.channel import Inbox
 from channels.errors import PermanentSendError, TransientSendError
@@ -16,7 +17,7 @@ from channels.telegram import files, send
 from channels.telegram.api import ApiCall, ApiError, BotApi, RefusedError
 from channels.telegram.normalize import CHANNEL
 from channels.telegram.render import chat_params, render, split, unformatted
-from channels.telegram.transport import Pause, Poller, identify, refused_token
+from channels.telegram.transport import Poller, identify, refused_token
 from channels.views import Phase, RunView
 
 log = logging.getLogger(__name__)

@@ -12,6 +12,7 @@ import re
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from channels.backoff import Pause, backoff_seconds
 from channels.channel import Inbox
 from channels.errors import ChannelRefusedError, InboxUnavailableError
 from channels.telegram.api import ApiCall, ApiError, BotApi, GarbledError, RefusedError
@@ -28,9 +29,6 @@ from channels.telegram.normalize import (
 
 log = logging.getLogger(__name__)
 
-Pause = Callable[[float], Awaitable[None]]
-"""Waits for some seconds; given from outside so that tests need not."""
-
 ALLOWED_UPDATES = '["message", "callback_query"]'
 BATCH = 100
 LONGEST_PAUSE = 30.0
@@ -39,17 +37,6 @@ _RAW_LIMIT = 100_000
 _LONE_ID = re.compile(
     r'\s*\{\s*"ok"\s*:\s*true\s*,\s*"result"\s*:\s*\[\s*\{\s*"update_id"\s*:\s*(\d{1,16})\b'
 )
-
-
-def backoff_seconds(failures: int, chance: float) -> float:
-    """How long to wait after a number of failures in a row.
-
-    Args:
-        failures: At least 1.
-        chance: Between 0 and 1, so that many waiting at once do not come back at once.
-    """
-    full = min(LONGEST_PAUSE, 2.0 ** min(failures - 1, 10))
-    return full * (0.5 + 0.5 * chance)
 
 
 class Poller:
@@ -223,7 +210,7 @@ class Poller:
         self._offset = identity + 1
 
     async def _wait(self, failures: int, obeyed: float | None = None) -> None:
-        own = backoff_seconds(failures, self._chance())
+        own = backoff_seconds(failures, self._chance(), longest=LONGEST_PAUSE)
         await self._pause(max(own, min(obeyed or 0.0, _LONGEST_OBEYED_PAUSE)))
 
 
