@@ -45,7 +45,7 @@ async def status(context: CommandContext) -> str:
 
 async def stop(context: CommandContext) -> str:
     """End what the thread is busy with."""
-    run_id = await context.database.run(
+    stopping = await context.database.run(
         partial(
             runs.request_stop,
             thread_id=context.thread_id,
@@ -54,10 +54,10 @@ async def stop(context: CommandContext) -> str:
             now=context.now,
         )
     )
-    if run_id is None:
+    if stopping is None:
         return "Nothing is running here."
-    await context.stop(run_id)
-    waiting = await context.database.run(partial(lanes.open_count, lane=thread_lane(context.thread_id)))
+    await context.stop(stopping.thread_id, stopping.run_id)
+    waiting = await context.database.run(partial(lanes.open_count, lane=thread_lane(stopping.thread_id)))
     if waiting > 1:
         behind = waiting - 1
         return f"Stopping. {behind} more {'message is' if behind == 1 else 'messages are'} waiting behind it."

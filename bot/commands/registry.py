@@ -25,7 +25,7 @@ class CommandContext:
         inbound_id: The ledger's row of the command.
         database: The ledger.
         models: The models there are.
-        stop: Ends a run by its id, wherever it runs.
+        stop: Ends a run by its thread and id, wherever it runs.
         pairing: Lets people in and shuts them out.
         access: The rules of the account it came to.
         commands: The registry itself.
@@ -39,7 +39,7 @@ class CommandContext:
     inbound_id: int
     database: Database
     models: ModelCatalog
-    stop: Callable[[str], Awaitable[None]]
+    stop: Callable[[str, str], Awaitable[None]]
     pairing: Pairing
     access: Access
     commands: "Registry"

@@ -157,7 +157,7 @@ class ControlWorker:
             inbound_id=row.id,
             database=self._database,
             models=self._models,
-            stop=partial(self._stop, row.thread_id),
+            stop=self._stop,
             pairing=self._pairing,
             access=access,
             commands=self._commands,

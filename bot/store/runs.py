@@ -11,7 +11,7 @@ from agent_core.events import Usage
 from bot.drafts import Draft
 from bot.lanes import Lane, thread_lane
 from bot.messages import load_addresses, load_message, storable
-from bot.store import inbox, lanes, outbox
+from bot.store import inbox, lanes, outbox, threads
 from bot.store.states import InboundKind, RunState
 from bot.store.tables import Inbound, Run, Thread
 from bot.store.upsert import insert_once
@@ -171,10 +171,20 @@ def give_back(session: Session, lane: Lane, epoch: int, run_id: str) -> None:
     session.execute(update(Run).where(col(Run.id) == run_id).values(attempts=Run.attempts - 1))
 
 
+@dataclass(frozen=True, slots=True)
+class Stopping:
+    """A run that was asked to stop, and its thread."""
+
+    thread_id: str
+    run_id: str
+
+
 def request_stop(
     session: Session, thread_id: str, received_by: int, new_run_id: str, now: datetime
-) -> str | None:
-    """Ask the run of a thread's oldest open row to stop; returns its id, or None when the thread is idle.
+) -> Stopping | None:
+    """Ask what a conversation is busy with to stop; None when it is idle.
+
+    That is the run of the thread's oldest open row; or, after ``/new``, of the thread before it.
 
     Args:
         session: The unit of work.
@@ -183,6 +193,16 @@ def request_stop(
         new_run_id: Id for the run if it has not begun yet.
         now: When.
     """
+    for thread in threads.with_earlier(session, thread_id):
+        run_id = _request_stop(session, thread.id, received_by, new_run_id, now)
+        if run_id is not None:
+            return Stopping(thread.id, run_id)
+    return None
+
+
+def _request_stop(
+    session: Session, thread_id: str, received_by: int, new_run_id: str, now: datetime
+) -> str | None:
     lane = thread_lane(thread_id)
     lanes.lock(session, lane)
     row = inbox.first_open(session, lane)

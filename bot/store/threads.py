@@ -6,7 +6,7 @@ from sqlalchemy import update
 from sqlmodel import Session, col, select
 
 from bot.store.states import RunState
-from bot.store.tables import Run, Thread
+from bot.store.tables import Inbound, Run, Thread
 from bot.store.upsert import insert_once
 
 
@@ -48,6 +48,16 @@ def by_opener(session: Session, opened_by: str) -> Thread | None:
 def get(session: Session, thread_id: str) -> Thread:
     """A thread by its id."""
     return session.exec(select(Thread).where(Thread.id == thread_id)).one()
+
+
+def with_earlier(session: Session, thread_id: str) -> list[Thread]:
+    """A thread and the generations before it that have something open, latest first."""
+    thread = get(session, thread_id)
+    has_open = select(Inbound.id).where(Inbound.thread_id == Thread.id, col(Inbound.done_at).is_(None))
+    earlier = select(Thread).where(
+        Thread.key == thread.key, col(Thread.generation) < thread.generation, has_open.exists()
+    )
+    return [thread, *session.exec(earlier.order_by(col(Thread.generation).desc()))]
 
 
 def set_model(session: Session, thread_id: str, model: str) -> None:

@@ -186,3 +186,17 @@ async def test_a_stop_told_again_after_its_run_ended_stops_nothing_else(
         await openai.wait_for(lambda: len(openai.requests) == 2, timeout=PATIENCE)
         gate.set()
         assert (await ada.hears(3))[-1] == "answer to: quick"
+
+
+async def test_it_reaches_what_was_begun_before_a_new_conversation(
+    open_site: Site, openai: OpenAIEmulator, ada: Person
+) -> None:
+    openai.fail(Fault.hang())
+    async with hart_on(open_site):
+        ada.says("a long one")
+        await openai.wait_for(lambda: len(openai.requests) == 1)
+        ada.says("/new")
+        ada.says("/stop")
+        heard = await ada.hears(3)
+    assert "Stopping." in heard
+    assert "Stopped." in heard
