@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import cast
 
 from sqlalchemy import func, update
 from sqlmodel import Session, col, select
@@ -81,10 +82,19 @@ def _claim(session: Session, lane: Lane, new_run_id: str, now: datetime) -> Turn
         return None
     assert row.id is not None
     assert row.thread_id is not None
-    run = session.exec(select(Run).where(Run.inbound_id == row.id)).first()
+    # The thread's model and the run, if it was begun, in one look: this is on every message's way.
+    begun = select(Thread.model, Run).outerjoin(Run, col(Run.inbound_id) == row.id)
+    found = session.exec(begun.where(Thread.id == row.thread_id)).one()
+    model, run = cast("tuple[str | None, Run | None]", found)  # an outer join: there may be no run
     if run is None:
-        run = Run(id=new_run_id, thread_id=row.thread_id, inbound_id=row.id, started_at=now, attempts=1)
-        run.model = session.exec(select(Thread.model).where(Thread.id == row.thread_id)).one()
+        run = Run(
+            id=new_run_id,
+            thread_id=row.thread_id,
+            inbound_id=row.id,
+            model=model,
+            started_at=now,
+            attempts=1,
+        )
         insert_once(session, Run, run.model_dump())
         return _turn(row, run, fresh=True)
     if run.not_before is not None and run.not_before > now and run.stop_requested_at is None:
