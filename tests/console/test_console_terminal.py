@@ -31,7 +31,7 @@ async def terminal(server: LocalServer, home: Path) -> AsyncIterator[Terminal]:
 async def test_an_answer_is_seen_while_it_is_written_and_rendered_at_the_end(
     server: LocalServer, terminal: Terminal
 ) -> None:
-    server.hall.pause = 0.1
+    server.hall.pause = 0.5
     terminal.type("one **two** three four five\r")
     await terminal.until("Writing…")
     await terminal.until("You said: one two three four five")
@@ -77,10 +77,10 @@ async def test_ctrl_c_stops_the_run_and_not_the_console(server: LocalServer, ter
 
 
 async def test_ctrl_c_without_a_run_clears_the_line(server: LocalServer, terminal: Terminal) -> None:
-    terminal.type(f"not this{CTRL_C}but this\r")
-    await terminal.until("You said: but this")
     terminal.type(CTRL_C)
     await terminal.until("Ctrl-D leaves.")
+    terminal.type(f"not this{CTRL_C}but this\r")
+    await terminal.until("You said: but this")
 
 
 async def test_files_are_sent_and_saved(
