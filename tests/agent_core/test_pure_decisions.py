@@ -69,7 +69,7 @@ def test_a_label_is_short() -> None:
 
 
 def test_what_an_unforeseen_error_says_is_not_told() -> None:
-    assert error_text("t", OSError("/root/private/key leaked")) == "t failed (OSError)"
+    assert error_text("t", OSError("/srv/private/key leaked")) == "t failed (OSError)"
     assert error_text("t", TimeoutError()) == "t took too long and was stopped"
 
 
