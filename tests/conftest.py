@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.emulators.feishu import FeishuEmulator
 from tests.emulators.openai import OpenAIEmulator
+from tests.emulators.slack import SlackEmulator
 from tests.emulators.telegram import TelegramEmulator
 from tests.hart import Site
 from tests.no_skips import pytest_make_collect_report, pytest_runtest_makereport
@@ -41,4 +43,18 @@ async def openai() -> AsyncIterator[OpenAIEmulator]:
 async def telegram() -> AsyncIterator[TelegramEmulator]:
     """An emulated Telegram."""
     async with TelegramEmulator() as emulator:
+        yield emulator
+
+
+@pytest.fixture
+async def slack() -> AsyncIterator[SlackEmulator]:
+    """An emulated Slack."""
+    async with SlackEmulator() as emulator:
+        yield emulator
+
+
+@pytest.fixture
+async def feishu() -> AsyncIterator[FeishuEmulator]:
+    """An emulated Feishu."""
+    async with FeishuEmulator() as emulator:
         yield emulator

@@ -12,10 +12,14 @@ from bot.clock import Clock, system_clock
 from bot.config import load
 from bot.home import Home
 from channels.console.client import LocalClient
+from tests.emulators.feishu import FeishuEmulator
 from tests.emulators.openai import OpenAIEmulator
+from tests.emulators.slack import SlackEmulator
 from tests.emulators.telegram import TelegramEmulator
 
 EVERYTHING = Parts()
+OPEN_TO_ALL = {"dm": "open", "group": "open", "acknowledge_open": True}
+"""Access rules that let everybody in."""
 
 
 @dataclass(slots=True)
@@ -64,18 +68,39 @@ class Site:
 
     def use_telegram(self, telegram: TelegramEmulator, **account: object) -> None:
         """Configure the emulated bot, open to everyone unless told otherwise."""
-        access = {"dm": "open", "group": "open", "acknowledge_open": True}
-        self.channels["telegram"] = {
-            "accounts": {
-                "main": {
-                    "token": telegram.token,
-                    "base_url": telegram.base_url,
-                    "pacing": False,
-                    "access": access,
-                    **account,
-                }
-            }
+        self._use("telegram", {"token": telegram.token, "base_url": telegram.base_url}, account)
+
+    def use_slack(self, slack: SlackEmulator, *, http: bool = False, **account: object) -> None:
+        """Configure the emulated app, open to everyone unless told otherwise.
+
+        Args:
+            slack: The emulator; for HTTP events, its ``deliveries.target`` must name this Hart.
+            http: Hear by HTTP events instead of Socket Mode.
+            account: Further settings, and those to change.
+        """
+        hearing = (
+            {"mode": "http", "signing_secret": slack.signing_secret}
+            if http
+            else {"app_token": slack.app_token}
+        )
+        self._use("slack", {"bot_token": slack.bot_token, "base_url": slack.base_url, **hearing}, account)
+
+    def use_feishu(self, feishu: FeishuEmulator, **account: object) -> None:
+        """Configure the emulated app, open to everyone unless told otherwise."""
+        credentials = {
+            "app_id": feishu.app_id,
+            "app_secret": feishu.app_secret,
+            "domain": feishu.base_url,
         }
+        self._use("feishu", credentials, account)
+
+    def _use(self, platform: str, credentials: Mapping[str, object], account: dict[str, object]) -> None:
+        """Configure an account; one that has a ``name`` stands beside those configured before."""
+        name = account.pop("name", None)
+        before = self.channels.get(platform) if name else None
+        accounts = before["accounts"] if isinstance(before, dict) else {}
+        settings = {**credentials, "pacing": False, "access": OPEN_TO_ALL, **account}
+        self.channels[platform] = {"accounts": {**accounts, name or "main": settings}}
 
 
 @asynccontextmanager

@@ -17,9 +17,8 @@ Build = Callable[..., FeishuChannel]
 
 
 @pytest.fixture
-async def fs() -> AsyncIterator[FeishuEmulator]:
-    async with FeishuEmulator() as emulator:
-        yield emulator
+def fs(feishu: FeishuEmulator) -> FeishuEmulator:
+    return feishu
 
 
 @pytest.fixture

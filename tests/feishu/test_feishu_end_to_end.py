@@ -9,15 +9,6 @@ from tests.emulators.openai import Call, Reply
 from tests.emulators.telegram import TelegramEmulator
 from tests.hart import Site, hart_on
 
-OPEN = {"dm": "open", "group": "open", "acknowledge_open": True}
-
-
-def use_feishu(site, feishu, **account):
-    credentials = {"app_id": feishu.app_id, "app_secret": feishu.app_secret, "domain": feishu.base_url}
-    site.channels.setdefault("feishu", {"accounts": {}})
-    name = account.pop("name", "main")
-    site.channels["feishu"]["accounts"][name] = credentials | {"access": OPEN} | account
-
 
 @pytest.fixture
 def here(tmp_path, openai, fs):
@@ -25,13 +16,13 @@ def here(tmp_path, openai, fs):
     site = Site(tmp_path)
     site.use_openai(openai)
     site.config["limits"] = {"model_retries": 0, "drain_seconds": 0}
-    use_feishu(site, fs)
+    site.use_feishu(fs)
     return site
 
 
 async def test_a_direct_message_gets_its_answer_and_a_reaction_meanwhile(site, openai, fs, chat, ann):
     site.use_openai(openai)
-    use_feishu(site, fs)
+    site.use_feishu(fs)
     async with hart_on(site):
         await fs.wait_until_connected()
         asked = fs.say(chat, ann, "hello")
@@ -138,8 +129,7 @@ async def test_strangers_get_nothing_done(tmp_path, openai, fs, ann):
     site.use_openai(openai)
     bo = fs.user("Bo")
     group, other = fs.group("Ops"), fs.group("Others")
-    use_feishu(
-        site,
+    site.use_feishu(
         fs,
         access={"dm": "allowlist", "users": [ann.open_id], "group": "allowlist", "groups": [group.id]},
     )
@@ -180,7 +170,7 @@ async def test_a_button_acts_for_whoever_asked_and_for_nobody_else(here, openai,
 
 async def test_two_apps_each_have_their_own_conversations(here, fs, chat, ann):
     async with FeishuEmulator(app_id="cli_00000000000000aa", bot_name="Second") as second:
-        use_feishu(here, second, name="second")
+        here.use_feishu(second, name="second")
         other = second.user("Ann")
         async with hart_on(here):
             await fs.wait_until_connected()
@@ -210,7 +200,7 @@ async def test_feishu_does_not_delay_the_other_channels(tmp_path, openai, fs):
             site.use_openai(openai)
             site.use_telegram(telegram)
             if with_feishu:
-                use_feishu(site, fs)
+                site.use_feishu(fs)
             began = time.monotonic()
             async with hart_on(site):
                 await telegram.wait_for(lambda: telegram.count("getUpdates") > 0, 60)

@@ -25,12 +25,6 @@ class Seconds:
 
 
 @pytest.fixture
-async def slack() -> AsyncIterator[SlackEmulator]:
-    async with SlackEmulator() as emulator:
-        yield emulator
-
-
-@pytest.fixture
 def ann(slack: SlackEmulator) -> User:
     return slack.user("Ann Lee")
 

@@ -9,18 +9,6 @@ from tests.emulators.openai import Call, Reply
 from tests.emulators.slack import DropAfter, HttpTarget, SlackEmulator, too_many
 from tests.hart import Site, hart_on
 
-OPEN = {"dm": "open", "group": "open", "acknowledge_open": True}
-
-
-def use_slack(site, slack, **account):
-    tokens = {
-        "bot_token": slack.bot_token,
-        "app_token": slack.app_token,
-        "base_url": slack.base_url,
-        "pacing": False,
-    }
-    site.channels["slack"] = {"accounts": {"main": tokens | {"access": OPEN} | account}}
-
 
 @pytest.fixture
 def here(tmp_path, openai, slack):
@@ -28,13 +16,13 @@ def here(tmp_path, openai, slack):
     site = Site(tmp_path)
     site.use_openai(openai)
     site.config["limits"] = {"model_retries": 0, "drain_seconds": 0}
-    use_slack(site, slack)
+    site.use_slack(slack)
     return site
 
 
 async def test_a_direct_message_gets_its_answer(site, openai, slack, ann):
     site.use_openai(openai)
-    use_slack(site, slack)
+    site.use_slack(slack)
     home = slack.dm(ann)
     async with hart_on(site):
         asked = slack.say(home, ann, "hello")
@@ -142,7 +130,7 @@ async def test_commands_come_as_slash_commands_and_as_text(here, openai, slack, 
 
 
 async def test_strangers_and_bots_get_no_run(here, openai, slack, ann):
-    use_slack(here, slack, access={"dm": "allowlist", "users": [ann.id], "group": "allowlist"})
+    here.use_slack(slack, access={"dm": "allowlist", "users": [ann.id], "group": "allowlist"})
     stranger, other = slack.user("Eve"), slack.user("Other Bot", is_bot=True)
     ops = slack.channel("ops")
     async with hart_on(here):
@@ -183,8 +171,7 @@ async def test_a_rate_limit_delays_an_answer_and_does_not_lose_it(here, slack, a
 
 
 async def test_over_http_events_reach_hart_beside_its_guarded_server(here, openai, slack, ann):
-    use_slack(here, slack, mode="http", signing_secret=slack.signing_secret)
-    del here.channels["slack"]["accounts"]["main"]["app_token"]
+    here.use_slack(slack, http=True)
     async with hart_on(here) as hart, httpx.AsyncClient(base_url=hart.url) as stranger:
         slack.deliveries.target = HttpTarget(f"{hart.url}/slack/main/events", slack.signing_secret)
         slack.say(slack.dm(ann), ann, "hello")
@@ -200,13 +187,8 @@ async def test_over_http_events_reach_hart_beside_its_guarded_server(here, opena
 
 async def test_two_workspaces_are_two_accounts(here, openai, slack, ann):
     async with SlackEmulator() as second:
-        tokens = {"bot_token": second.bot_token, "app_token": second.app_token + "f"}
-        second.app_token = tokens["app_token"]
-        here.channels["slack"]["accounts"]["second"] = tokens | {
-            "base_url": second.base_url,
-            "pacing": False,
-            "access": OPEN,
-        }
+        second.app_token += "f"
+        here.use_slack(second, name="second")
         bo = second.user("Bo")
         async with hart_on(here):
             slack.say(slack.dm(ann), ann, "here")
