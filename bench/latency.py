@@ -17,12 +17,12 @@ async def to_the_model(root: Path, storage: str, database_url: str | None, count
     stored, asked, whole = [], [], []
     async with stage(root, database_url) as here:
         for number in range(WARM_UP + count):
-            seen = len(here.openai.requests)
+            seen = len(here.openai.arrivals)
             began = time.monotonic()
             await here.hart.inbox.accept(message(f"chat-{number % CHATS}", number))
             kept = time.monotonic()
-            await here.openai.wait_for(lambda seen=seen: len(here.openai.requests) > seen, timeout=60)
-            reached = here.openai.requests[seen].at
+            await here.openai.wait_for(seen + 1)
+            reached = here.openai.arrivals[seen]
             await here.idle()
             if number >= WARM_UP:
                 stored.append(kept - began)

@@ -9,9 +9,9 @@ from pathlib import Path
 import psutil
 
 from bench.figures import Figure
-from bench.stage import answer, site_of
+from bench.model_server import model_server
+from bench.stage import site_of
 from tests.cli.process import HART, environment
-from tests.emulators.openai import OpenAIEmulator
 from tests.emulators.telegram import TelegramEmulator
 from tests.hart import Site
 
@@ -21,7 +21,7 @@ MESSAGES = 20
 
 async def footprint(root: Path, storage: str, database_url: str | None, seconds: float) -> list[Figure]:
     """Start the service, leave it alone, then talk to it."""
-    async with OpenAIEmulator(answer) as openai, TelegramEmulator() as telegram:
+    async with model_server() as openai, TelegramEmulator() as telegram:
         site = site_of(root, database_url, openai, telegram)
         site.write()
         began = time.monotonic()

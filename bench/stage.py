@@ -6,15 +6,14 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench.model_server import ANSWER, ModelServer, model_server
 from bot.app import Hart, Parts
 from bot.store import lanes
 from channels.messages import Address, ChatKind, InboundMessage, Sender
-from tests.emulators.openai import ChatRequest, OpenAIEmulator, Reply
 from tests.emulators.telegram import TelegramEmulator
 from tests.hart import Site, hart_on
 
 QUESTION = "What did we decide about the release on Thursday, and who writes the notes for it? " * 2
-ANSWER = "We ship on Thursday after the tests have passed; the notes are written by whoever merges last. " * 3
 PAYLOAD_BYTES = len(QUESTION) + len(ANSWER)
 """What one turn is about: a question and an answer."""
 
@@ -22,17 +21,12 @@ LOOK_SECONDS = 0.01
 """How often the ledger is asked whether all is done; part of what is measured where the end counts."""
 
 
-def answer(_request: ChatRequest) -> Reply:
-    """What the emulated model says, in chunks of the size that providers send."""
-    return Reply(ANSWER, chunk_size=24)
-
-
 @dataclass(frozen=True, slots=True)
 class Stage:
     """A running Hart, the servers it talks to, and the place it works in."""
 
     hart: Hart
-    openai: OpenAIEmulator
+    openai: ModelServer
     telegram: TelegramEmulator
     site: Site
 
@@ -47,13 +41,13 @@ class Stage:
 @asynccontextmanager
 async def stage(root: Path, database_url: str | None, parts: Parts | None = None) -> AsyncIterator[Stage]:
     """Run Hart on an empty home while the block runs."""
-    async with OpenAIEmulator(answer) as openai, TelegramEmulator() as telegram:
+    async with model_server() as openai, TelegramEmulator() as telegram:
         site = site_of(root, database_url, openai, telegram)
         async with hart_on(site, parts=parts or Parts(platforms=False, schedule=False)) as hart:
             yield Stage(hart, openai, telegram, site)
 
 
-def site_of(root: Path, database_url: str | None, openai: OpenAIEmulator, telegram: TelegramEmulator) -> Site:
+def site_of(root: Path, database_url: str | None, openai: ModelServer, telegram: TelegramEmulator) -> Site:
     """A configuration that connects Hart with both emulators, in a new folder."""
     root.mkdir(parents=True)
     site = Site(root, database_url)

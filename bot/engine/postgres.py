@@ -9,18 +9,22 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from functools import partial
+from typing import Any
 
 import procrastinate
 from procrastinate.exceptions import AlreadyEnqueued, ConnectorException
+from procrastinate.job_context import JobContext
 from procrastinate.jobs import DeleteJobCondition, Job, Status
+from procrastinate.middleware import AsyncCallNext
+from procrastinate.worker import Worker
 
 from bot.engine.dispatcher import Handler, Slots
 from bot.lanes import Lane, LaneKind
 
 log = logging.getLogger(__name__)
 
-POLL_SECONDS = 0.5
-"""A job that waited for its lock is not announced when the lock gets free: it is found by this poll."""
+POLL_SECONDS = 2.0
+"""How soon a job is found whose lock was let go by a node that itself takes no more."""
 
 HEARTBEAT_SECONDS = 2.0
 STALLED_SECONDS = 6.0
@@ -80,6 +84,7 @@ class PostgresDispatcher:
             stalled_worker_timeout=STALLED_SECONDS,
             delete_jobs=DeleteJobCondition.ALWAYS,
             install_signal_handlers=False,
+            worker_middleware=[_look_again_after],
         )
 
     async def _rescue(self) -> None:
@@ -115,6 +120,14 @@ class PostgresDispatcher:
         tasks = [*self._workers, *([self._rescuer] if self._rescuer else [])]
         await asyncio.gather(*tasks, return_exceptions=True)
         await self._app.close_async()
+
+
+async def _look_again_after(job: AsyncCallNext, _context: JobContext, worker: Worker) -> Any:
+    """Have the worker fetch once a job is finished: that frees its lock, but announces nothing."""
+    task = asyncio.current_task()
+    assert task is not None
+    task.add_done_callback(lambda _: worker._new_job_event.set())  # no public way to say so
+    return await job()
 
 
 async def _forever(work: Callable[[], Awaitable[None]]) -> None:

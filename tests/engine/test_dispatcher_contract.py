@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
 
+from bot.engine import postgres
 from bot.engine.dispatcher import Dispatcher
 from bot.engine.inprocess import InProcessDispatcher
 from bot.engine.postgres import PostgresDispatcher
@@ -75,6 +76,19 @@ class TestEveryDispatcher:
         service.gate.set()
         await service.until(lambda: len(service.ended) == 2)
         assert service.ended == [thread(1), thread(1)]
+
+    async def test_does_not_wait_for_a_poll_to_serve_again(
+        self, start: Start, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(postgres, "POLL_SECONDS", 3600.0)
+        service = LaneService()
+        service.gate.clear()
+        dispatcher = await start(service)
+        for number in range(6):
+            await dispatcher.wake(thread(number % 3))
+            await service.until(lambda: service.active.total() == min(number + 1, 3))  # noqa: B023
+        service.gate.set()
+        await service.until(lambda: len(service.ended) == 6)
 
     async def test_serves_many_lanes_at_once_as_far_as_there_are_slots(self, start: Start) -> None:
         service = LaneService()
