@@ -102,7 +102,9 @@ class _Repl:
             listener.add_done_callback(self._leave)
             sender.add_done_callback(self._leave)
             try:
-                await self._prompt_until_left()
+                # Raw throughout: a key pressed between two prompts must not reach the terminal's own rules.
+                with self._session.input.raw_mode():
+                    await self._prompt_until_left()
             finally:
                 listener.remove_done_callback(self._leave)
                 sender.remove_done_callback(self._leave)

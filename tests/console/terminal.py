@@ -80,8 +80,11 @@ class Terminal:
 
     async def ended(self) -> int:
         """Wait for the process to end; its exit code."""
-        async with asyncio.timeout(20):
-            return await self.process.wait()
+        try:
+            async with asyncio.timeout(60):
+                return await self.process.wait()
+        except TimeoutError:
+            raise AssertionError(f"still running after {self.shown[self._seen :]!r}") from None
 
     async def close(self) -> None:
         if self.process.returncode is None:

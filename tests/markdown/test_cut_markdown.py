@@ -226,7 +226,8 @@ def test_200_kb_without_mercy_is_cut_in_time(unit):
     pieces = cut_markdown(text, 4096, utf16_length)
 
     assert join_markdown(pieces) == text
-    assert time.process_time() - started < 5
+    # Far above what it takes; what grows with the square takes minutes.
+    assert time.process_time() - started < 40
 
 
 def test_twice_the_text_takes_about_twice_the_time():
