@@ -3,14 +3,14 @@
 No text of a fault holds a token.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Protocol
 
-Json = str | int | bool
+Json = str | int | bool | Sequence["Json"] | Mapping[str, "Json"]
 
 
 class Encoding(StrEnum):

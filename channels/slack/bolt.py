@@ -1,4 +1,4 @@
-"""Bolt as it is used here: it tells events from commands and decides what is acknowledged.
+"""Bolt as it is used here: it tells events, commands and presses apart and decides what is acknowledged.
 
 Acknowledged is what was stored, set aside or is not for us; nothing else. Left to itself, Bolt
 acknowledges an event before its listener runs, acknowledges what it cannot authorize, and does not
@@ -55,11 +55,16 @@ def bolt_app(intake: Intake, base_url: str) -> AsyncApp:
         await intake.command(body)
         await ack()
 
+    async def on_press(body: dict[str, Any], ack: AsyncAck) -> None:
+        await intake.press(body)
+        await ack()
+
     async def on_error(error: Exception, body: dict[str, Any]) -> BoltResponse:
         return BoltResponse(status=await _judge(error, body, intake))
 
     app.event(ANYTHING)(on_event)
     app.command(ANYTHING)(on_command)
+    app.block_action(ANYTHING)(on_press)
     app.error(on_error)
     return app
 
@@ -84,7 +89,7 @@ def _known(intake: Intake) -> Any:
 async def _judge(error: Exception, body: dict[str, Any], intake: Intake) -> int:
     """The status for what did not go through."""
     if isinstance(error, BoltUnhandledRequestError):
-        # A button or a menu of a message that is none of ours, or a kind of request new to us.
+        # A kind of request that we have no use for.
         log.debug("slack: ignored a request that nobody listens to")
         return ACKNOWLEDGE
     if isinstance(error, NotStoredError):

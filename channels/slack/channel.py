@@ -141,10 +141,6 @@ class SlackChannel:
         backoff.reset()
         intake = Intake(inbox, self.account, bot, self._people)
         app = bolt_app(intake, self._base_url)
-        if self._endpoint is not None:
-            log.info("slack/%s: listening at %s", self.account, self._endpoint.path)
-            await self._endpoint.hear(Hearing(app, intake))
-            return
 
         def connection(url: str, heard: Callable[[], None]) -> Connection:
             return Socket(app, intake, url, self._ping_seconds, heard)
@@ -152,7 +148,14 @@ class SlackChannel:
         listener = Listener(
             self._client, self.account, connection, backoff, self._quiet_seconds, self._monotonic
         )
-        await listener.run()
+        try:
+            if self._endpoint is None:
+                await listener.run()
+            else:
+                log.info("slack/%s: listening at %s", self.account, self._endpoint.path)
+                await self._endpoint.hear(Hearing(app, intake))
+        finally:
+            await intake.finish()
 
     def routes(self) -> list[Route]:
         """What to mount for HTTP events: ``POST /slack/<account>/events``. None in Socket Mode."""

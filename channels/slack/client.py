@@ -25,6 +25,7 @@ from channels.slack.api import (
     Download,
     Encoding,
     GarbledError,
+    Json,
     NotSentError,
     OutsideError,
     RefusedError,
@@ -215,7 +216,7 @@ def _bearer(token: str) -> str:
     return f"Bearer {token}"
 
 
-def _as_form(params: Mapping[str, str | int | bool]) -> dict[str, str]:
+def _as_form(params: Mapping[str, Json]) -> dict[str, str]:
     return {
         key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in params.items()
     }

@@ -1,7 +1,7 @@
 """The few fields of Slack's events that Hart reads, and nothing else.
 
 Everything else may be missing, new or wrong without harm. Types are strict. Field names and meanings
-are those of Slack's documents ("message event", "Slash commands", "file object").
+are those of Slack's documents ("message event", "Slash commands", "block_actions", "file object").
 """
 
 from typing import Annotated
@@ -63,4 +63,44 @@ class SlashCommand(_Model):
     user_id: UserId
     user_name: str = ""
     channel_id: ChannelId
+    trigger_id: Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class Presser(_Model):
+    """Who pressed a button."""
+
+    id: UserId
+    username: str = ""
+    name: str = ""
+
+
+class PressedButton(_Model):
+    """A button, with what its maker gave it."""
+
+    action_id: str
+    value: str | None = None
+
+
+class Container(_Model):
+    """Where a button is; ``thread_ts`` if that is in a thread."""
+
+    channel_id: ChannelId
+    message_ts: Timestamp
+    thread_ts: Timestamp | None = None
+
+
+class ShownMessage(_Model):
+    """The message with the button. Of one that only one person sees there is none."""
+
+    thread_ts: Timestamp | None = None
+    bot_id: str | None = None
+
+
+class BlockActions(_Model):
+    """Something was done to elements of a message."""
+
+    user: Presser
+    container: Container
+    message: ShownMessage | None = None
+    actions: Annotated[list[PressedButton], Field(min_length=1)]
     trigger_id: Annotated[str, Field(min_length=1, max_length=200)]

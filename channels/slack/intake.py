@@ -9,6 +9,7 @@ from hashlib import sha256
 
 from channels.channel import Inbox
 from channels.errors import InboxUnavailableError
+from channels.messages import InboundMessage
 from channels.slack.api import ApiError
 from channels.slack.events import MessageEvent
 from channels.slack.normalize import (
@@ -20,14 +21,20 @@ from channels.slack.normalize import (
     needs_thread_lookup,
     normalize,
     normalize_command,
+    normalize_press,
     origin,
     people_in,
     read_command,
     read_event,
+    read_press,
 )
 from channels.slack.people import LOOKUP_SECONDS, People, Thread
 
 log = logging.getLogger(__name__)
+
+PRESS_SECONDS = 2.5
+"""How long a press may take to be stored before it is confirmed anyhow: Slack waits for three, tells the
+person that it failed, and does not deliver it again."""
 
 _RAW_LIMIT = 100_000
 
@@ -52,6 +59,7 @@ class Intake:
         self._account = account
         self._people = people
         self._places: dict[str, _Place] = {}
+        self._storing: set[asyncio.Task[None]] = set()
 
     async def event(self, payload: Mapping[str, object]) -> None:
         """Take in the payload of an event.
@@ -72,10 +80,7 @@ class Intake:
             if isinstance(message, Ignored):
                 log.debug("slack/%s: ignored %s: %s", self._account, event.ts, message.reason)
                 return
-            try:
-                await self._inbox.accept(message)
-            except InboxUnavailableError as error:
-                raise NotStoredError(f"it cannot be stored: {error}") from error
+            await self._store(message)
 
     async def command(self, payload: Mapping[str, object]) -> None:
         """Take in the payload of a slash command.
@@ -89,10 +94,32 @@ class Intake:
             await self.set_aside(payload, str(fault))
             return
         async with self._in_order(command.channel_id):
-            try:
-                await self._inbox.accept(normalize_command(command, self._account, self.bot))
-            except InboxUnavailableError as error:
-                raise NotStoredError(f"it cannot be stored: {error}") from error
+            await self._store(normalize_command(command, self._account, self.bot))
+
+    async def press(self, payload: Mapping[str, object]) -> None:
+        """Take in the payload of a press. It waits for nothing else that came from its channel.
+
+        Raises:
+            NotStoredError: See there.
+        """
+        try:
+            message = normalize_press(read_press(payload), self._account, self.bot)
+        except MalformedEventError as fault:
+            await self.set_aside(payload, str(fault))
+            return
+        if isinstance(message, Ignored):
+            log.debug("slack/%s: ignored a press: %s", self._account, message.reason)
+            return
+        storing = asyncio.create_task(self._store(message))
+        self._storing.add(storing)
+        storing.add_done_callback(self._stored)
+        done, _ = await asyncio.wait({storing}, timeout=PRESS_SECONDS)
+        if done:
+            storing.result()
+
+    async def finish(self) -> None:
+        """Wait until what was confirmed is stored."""
+        await asyncio.gather(*self._storing, return_exceptions=True)
 
     async def set_aside(self, payload: object, reason: str) -> None:
         """Record what cannot be understood.
@@ -107,6 +134,17 @@ class Intake:
             await self._inbox.reject(origin(payload, self._account), key, text[:_RAW_LIMIT], reason)
         except InboxUnavailableError as error:
             raise NotStoredError(f"it cannot be stored: {error}") from error
+
+    async def _store(self, message: InboundMessage) -> None:
+        try:
+            await self._inbox.accept(message)
+        except InboxUnavailableError as error:
+            raise NotStoredError(f"it cannot be stored: {error}") from error
+
+    def _stored(self, task: asyncio.Task[None]) -> None:
+        self._storing.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            log.warning("slack/%s: a press was not stored: %s", self._account, task.exception())
 
     async def _look_up(self, event: MessageEvent) -> Known:
         names = await self._people.names(people_in(event, self.bot))

@@ -9,8 +9,9 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 
 from channels.messages import Address, Attachment, ChatKind, InboundMessage, Sender
-from channels.slack.events import File, MessageEvent, SlashCommand
+from channels.slack.events import BlockActions, File, MessageEvent, SlashCommand
 from channels.slack.mrkdwn import mentioned, read_text
+from channels.slack.render import BUTTON_PREFIX
 
 CHANNEL = "slack"
 
@@ -27,6 +28,7 @@ HELP = "/help"
 _NAME_LIMIT = 64
 _FILE_NAME_LIMIT = 255
 _FORWARD_LIMIT = 20_000
+_ACTION_LIMIT = 200
 _UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")
 _USER = re.compile(r"[UW][A-Z0-9]{1,30}")
 _CHANNEL_ID = re.compile(r"[CDG][A-Z0-9]{1,30}")
@@ -107,6 +109,15 @@ def read_command(payload: object) -> SlashCommand:
     return _validated(SlashCommand, payload)
 
 
+def read_press(payload: object) -> BlockActions:
+    """The press of a button in a payload.
+
+    Raises:
+        MalformedEventError: It cannot be understood.
+    """
+    return _validated(BlockActions, payload)
+
+
 def people_in(event: MessageEvent, bot: BotIdentity) -> frozenset[str]:
     """Ids of those whose names an event needs."""
     sender = frozenset({event.user}) if event.user else frozenset[str]()
@@ -172,11 +183,36 @@ def normalize_command(command: SlashCommand, account: str, bot: BotIdentity) -> 
     )
 
 
+def normalize_press(press: BlockActions, account: str, bot: BotIdentity) -> InboundMessage | Ignored:
+    """Make a message of the press of a button. The thread is the one that the message was posted to."""
+    pressed, place = press.actions[0], press.container
+    if press.message is not None and press.message.bot_id not in (None, bot.bot_id):
+        return Ignored("a button of another bot")
+    if not pressed.action_id.startswith(BUTTON_PREFIX) or pressed.value is None:
+        return Ignored("not a button of ours")
+    thread = place.thread_ts or (press.message.thread_ts if press.message else None)
+    return InboundMessage(
+        # A message that others answered is in the thread that it began, but was not posted there.
+        address=Address(CHANNEL, account, place.channel_id, None if thread == place.message_ts else thread),
+        chat_kind=ChatKind.DIRECT if place.channel_id.startswith("D") else ChatKind.GROUP,
+        sender=Sender(press.user.id, person_name(press.user.name or press.user.username)),
+        message_id=place.message_ts,
+        dedupe_key=f"{CHANNEL}:{account}:{bot.team_id}:press:{_storable(press.trigger_id)}",
+        text="",
+        action=_storable(pressed.value)[:_ACTION_LIMIT],
+    )
+
+
 def origin(payload: object, account: str) -> Address:
     """As much of an event's address as can be read; an empty chat id when that is nothing."""
     body = payload if isinstance(payload, dict) else {}
     event = body.get("event")
-    place = event.get("channel") if isinstance(event, dict) else body.get("channel_id")
+    container = body.get("container")
+    place = body.get("channel_id")
+    if isinstance(event, dict):
+        place = event.get("channel")
+    elif isinstance(container, dict):
+        place = container.get("channel_id")
     known = isinstance(place, str) and _CHANNEL_ID.fullmatch(place) is not None
     return Address(CHANNEL, account, str(place) if known else "")
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from channels.slack.api import ApiCall, ApiError, Encoding, RefusedError, SlackApi
+from channels.slack.api import ApiCall, ApiError, Encoding, Json, RefusedError, SlackApi
 from channels.slack.normalize import BotIdentity
 
 log = logging.getLogger(__name__)
@@ -119,7 +119,7 @@ class People:
         known = self._threads.get(thread)
         if known is not None:
             return known
-        params: dict[str, str | int | bool] = {
+        params: dict[str, Json] = {
             "channel": thread.channel,
             "ts": thread.root,
             "limit": _REPLIES,

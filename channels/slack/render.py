@@ -1,10 +1,11 @@
 """What to call for a message. Pure."""
 
 import re
+from collections.abc import Sequence
 
 from channels.errors import PermanentSendError
 from channels.markdown.cutting import split_markdown
-from channels.messages import Address, OutboundMessage
+from channels.messages import Address, Button, OutboundMessage
 from channels.slack.api import ApiCall, Encoding, Json
 from channels.text import utf16_length
 
@@ -16,6 +17,15 @@ REPEAT_MARK = "(You may have got this already: the connection broke while it was
 
 TEXT_LIMIT = MESSAGE_LIMIT - len(REPEAT_MARK) - 2
 """Characters of text in one message, so that there is always room for the repeat mark."""
+
+LABEL_LIMIT = 75
+"""Characters on a button (Block Kit, "button")."""
+
+BUTTONS_IN_BLOCK = 25
+"""Buttons in one block (Block Kit, "actions")."""
+
+BUTTON_PREFIX = "hart-"
+"""How the ids of our buttons begin; what a button stands for is its value."""
 
 _OPENING = r"(?:<|&lt;|&#0*60;|&#[xX]0*3[cC];)"
 _CALL = re.compile(
@@ -42,20 +52,75 @@ def quiet(text: str) -> str:
     return _CALL.sub(rf"\1{_GAP}", text)
 
 
-def post_message(message: OutboundMessage, text: str) -> ApiCall:
-    """The call that posts text.
+def post_message(message: OutboundMessage, text: str, buttons: Sequence[Button] = ()) -> ApiCall:
+    """The call that posts text, with buttons below it.
 
     Raises:
         PermanentSendError: The address cannot be one of Slack's.
     """
-    marked = f"{REPEAT_MARK}\n\n{text}" if message.possible_repeat else text
+    said = _said(message, text)
     params: dict[str, Json] = {
         **place(message.address),
-        "markdown_text": quiet(_LONE_SURROGATE.sub("\ufffd", marked)),
+        **(
+            {"text": said, "blocks": _blocks(said, keyboard(buttons))} if buttons else {"markdown_text": said}
+        ),
         "unfurl_links": False,
         "unfurl_media": False,
     }
     return ApiCall("chat.postMessage", params)
+
+
+def close_buttons(message: OutboundMessage, text: str, timestamp: str, chosen: str) -> ApiCall:
+    """The call that puts what was chosen in the place of a message's buttons.
+
+    Args:
+        message: The message as it was posted.
+        text: Its text.
+        timestamp: Its name in the channel.
+        chosen: Label of the button that was pressed.
+
+    Raises:
+        PermanentSendError: The address cannot be one of Slack's.
+    """
+    said = _said(message, text)
+    channel = place(message.address)["channel"]
+    return ApiCall(
+        "chat.update",
+        {"channel": channel, "ts": timestamp, "text": said, "blocks": _blocks(said, _chosen(chosen))},
+    )
+
+
+def keyboard(buttons: Sequence[Button]) -> list[Json]:
+    """Buttons as blocks."""
+    elements: list[Json] = [
+        {
+            "type": "button",
+            "text": {"type": "plain_text", "text": _label(button.label)},
+            "action_id": f"{BUTTON_PREFIX}{number}",
+            "value": button.id,
+        }
+        for number, button in enumerate(buttons)
+    ]
+    rows = range(0, len(elements), BUTTONS_IN_BLOCK)
+    return [{"type": "actions", "elements": elements[row : row + BUTTONS_IN_BLOCK]} for row in rows]
+
+
+def _said(message: OutboundMessage, text: str) -> str:
+    marked = f"{REPEAT_MARK}\n\n{text}" if message.possible_repeat else text
+    return quiet(_LONE_SURROGATE.sub("\ufffd", marked))
+
+
+def _blocks(said: str, below: list[Json]) -> list[Json]:
+    """A message of blocks (Block Kit, "markdown"): text in its own right takes no buttons beside it."""
+    return [{"type": "markdown", "text": said}, *below]
+
+
+def _chosen(label: str) -> list[Json]:
+    return [{"type": "context", "elements": [{"type": "plain_text", "text": f"✓ {_label(label)}"}]}]
+
+
+def _label(label: str) -> str:
+    return _LONE_SURROGATE.sub("\ufffd", label)[:LABEL_LIMIT]
 
 
 def upload_url(name: str, size: int) -> ApiCall:

@@ -2,13 +2,17 @@
 
 import asyncio
 import json
+import logging
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from channels.errors import AmbiguousSendError, PermanentSendError, SendError, TransientSendError
-from channels.messages import OutboundFile, OutboundMessage, OutboundText, Receipt
+from channels.messages import Button, OutboundFile, OutboundMessage, OutboundText, Receipt
 from channels.slack.api import ApiCall, ApiError, NotSentError, RefusedError, SlackApi
 from channels.slack.render import complete_upload, post_message, shown_name, upload_url
+
+log = logging.getLogger(__name__)
 
 UPLOAD_LIMIT = 1024 * 1024 * 1024
 """Bytes in one file (Slack help, "Add files to Slack")."""
@@ -54,11 +58,27 @@ async def post(client: SlackApi, message: OutboundMessage) -> Receipt:
         PermanentSendError, TransientSendError, AmbiguousSendError: See there.
     """
     match message.content:
-        case OutboundText(text):
-            answer = await _call(client, post_message(message, text))
-            return _receipt(answer.get("ts"))
+        case OutboundText(text, buttons):
+            return await _post_text(client, message, text, buttons)
         case OutboundFile(path, name):
             return await _post_file(client, message, path, name)
+
+
+async def _post_text(
+    client: SlackApi, message: OutboundMessage, text: str, buttons: Sequence[Button]
+) -> Receipt:
+    try:
+        try:
+            answer = await client.call(post_message(message, text, buttons))
+        except RefusedError as refused:
+            if not buttons or not refused.error.startswith("invalid_blocks"):
+                raise
+            # The text says all that the buttons do.
+            log.warning("slack: sent without buttons, which were refused: %s", refused)
+            answer = await client.call(post_message(message, text))
+    except ApiError as fault:
+        raise classify(fault) from None
+    return _receipt(answer.get("ts"))
 
 
 async def _post_file(client: SlackApi, message: OutboundMessage, path: Path, name: str) -> Receipt:

@@ -13,6 +13,7 @@ import uvicorn
 from starlette.applications import Starlette
 
 from tests.emulators.slack import SIGNING_SECRET, TEAM, HttpTarget, encode, signed
+from tests.slack.asking import asking
 
 
 @pytest.fixture
@@ -58,11 +59,13 @@ async def test_signed_events_commands_and_buttons_are_heard(slack, ann, hall, in
         slack.say(slack.dm(ann), ann, "Good morning & hello")
         slack.say(slack.channel("ops"), ann, f"{slack.at} you there?")
         slack.command(slack.dm(ann), ann, "/hart", "status")
-        pressed = slack.press(slack.channel("ops"), ann, "approve")
-        await inbox.wait_for(3)
+        await channel.send(asking(slack.dm(ann)))
+        pressed = slack.press(slack.sent[0], "Two", ann)
+        await inbox.wait_for(4)
         await slack.wait_until_heard()
 
-    assert sorted(inbox.texts) == ["/status", "Good morning & hello", "you there?"]
+    assert sorted(inbox.texts) == ["", "/status", "Good morning & hello", "you there?"]
+    assert [message.action for message in inbox.messages if message.action] == ["b2"]
     assert pressed.acked
     assert slack.opened_sockets == 0
 

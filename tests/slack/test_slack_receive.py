@@ -188,16 +188,6 @@ async def test_events_of_another_workspace_are_not_ours(slack, ann, channel, inb
     assert inbox.texts == ["shared channel"]
 
 
-async def test_buttons_are_confirmed_and_ignored(slack, ann, channel, inbox, listening):
-    async with listening(channel):
-        pressed = slack.press(slack.channel("ops"), ann, "approve", "1")
-        await slack.wait_until_heard()
-
-    assert pressed.acked
-    assert pressed.answer is None
-    assert inbox.rows == {}
-
-
 async def test_a_slash_command_is_a_command_and_needs_no_answer(slack, ann, channel, inbox, listening):
     ops = slack.channel("ops")
     async with listening(channel):

@@ -76,7 +76,7 @@ def missing_scope(needed: str, provided: str = "chat:write") -> Refuse:
 
 class Faults:
     """What is to go wrong, per method; ``*`` is any, ``file`` a download, ``upload`` an upload, ``link``
-    the opening of a socket."""
+    the opening of a socket, ``response_url`` an answer to a command or press."""
 
     def __init__(self) -> None:
         self._planned: list[tuple[str, Fault, int | None]] = []

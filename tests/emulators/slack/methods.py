@@ -1,72 +1,15 @@
 """The Web API methods that the emulated Slack has, as strict as the documents are."""
 
-import json
 import re
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
-from tests.emulators.slack.world import APP, TEAM, Channel, Json, Sent, StoredFile, World, calls_in
+from tests.emulators.slack.posting import delete_message, post_message, update_message
+from tests.emulators.slack.request import TIMESTAMP, RefusalError, Request, channel_of, thread_of
+from tests.emulators.slack.world import TEAM, Channel, Json, Sent, StoredFile
 
-MARKDOWN_LIMIT = 12_000
-TEXT_LIMIT = 40_000
 UPLOAD_LIMIT = 1 << 30
-
-_TS = re.compile(r"\d{1,11}\.\d{6}")
-
-
-class RefusalError(Exception):
-    """An error answer."""
-
-    def __init__(self, error: str, **more: Any) -> None:
-        super().__init__(error)
-        self.error = error
-        self.more = more
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """One call.
-
-    Args:
-        params: Query, form and JSON body, merged.
-        encoding: ``json``, ``form`` or ``query``.
-        origin: Address of the emulator, for the addresses it gives out.
-    """
-
-    world: World
-    params: Json
-    encoding: str
-    origin: str
-
-    def text(self, name: str) -> str:
-        """A parameter that must be given."""
-        value = self.params.get(name)
-        if not isinstance(value, str) or not value:
-            raise RefusalError(
-                "invalid_arguments", response_metadata={"messages": [f"[ERROR] missing {name}"]}
-            )
-        return value
-
-    def parsed(self, name: str) -> Any:
-        """A nested parameter, which forms carry as JSON text."""
-        value = self.params.get(name)
-        try:
-            return json.loads(value) if isinstance(value, str) else value
-        except ValueError:
-            raise RefusalError("invalid_arguments") from None
-
-    def scope(self, *scopes: str) -> None:
-        """One of these scopes is needed."""
-        if not self.world.scopes & set(scopes):
-            provided = ",".join(sorted(self.world.scopes))
-            raise RefusalError("missing_scope", needed=",".join(scopes), provided=provided)
-
-    def no_json(self) -> None:
-        """The method does not take JSON, and then sees no arguments."""
-        if self.encoding == "json":
-            raise RefusalError("invalid_arguments")
 
 
 async def auth_test(request: Request) -> Json:
@@ -80,73 +23,6 @@ async def auth_test(request: Request) -> Json:
         "bot_id": bot.bot_id,
         "is_enterprise_install": False,
     }
-
-
-async def post_message(request: Request) -> Json:
-    request.scope("chat:write")
-    world, params = request.world, request.params
-    channel = _channel(request)
-    markdown, text = params.get("markdown_text"), params.get("text")
-    if markdown is not None and (text is not None or params.get("blocks")):
-        raise RefusalError("markdown_text_conflict")
-    said = markdown if markdown is not None else text
-    if not isinstance(said, str) or not said.strip():
-        raise RefusalError("no_text")
-    if len(said) > (MARKDOWN_LIMIT if markdown is not None else TEXT_LIMIT):
-        raise RefusalError("msg_too_long")
-    thread = _thread(request, channel)
-    message = world.keep(
-        channel,
-        {
-            "user": world.bot.id,
-            "bot_id": world.bot.bot_id,
-            "app_id": APP,
-            "text": said,
-            **({"thread_ts": thread} if thread else {}),
-        },
-    )
-    world.sent.append(
-        Sent(
-            "chat.postMessage",
-            channel.id,
-            message["ts"],
-            said,
-            time.time(),
-            thread=thread,
-            calls=calls_in(said),
-            params=params,
-        )
-    )
-    world.announce(channel, message)
-    return {"channel": channel.id, "ts": message["ts"], "message": message}
-
-
-async def update_message(request: Request) -> Json:
-    request.scope("chat:write")
-    channel = _channel(request)
-    message = request.world.messages[channel.id].get(request.text("ts"))
-    if message is None:
-        raise RefusalError("message_not_found")
-    if message.get("user") != request.world.bot.id:
-        raise RefusalError("cant_update_message")
-    text = request.params.get("markdown_text") or request.params.get("text")
-    if not isinstance(text, str) or not text.strip():
-        raise RefusalError("no_text")
-    message |= {"text": text, "edited": {"user": request.world.bot.id, "ts": request.world.new_ts()}}
-    return {"channel": channel.id, "ts": message["ts"], "text": text}
-
-
-async def delete_message(request: Request) -> Json:
-    request.scope("chat:write")
-    channel = _channel(request)
-    ts = request.text("ts")
-    message = request.world.messages[channel.id].get(ts)
-    if message is None:
-        raise RefusalError("message_not_found")
-    if message.get("user") != request.world.bot.id:
-        raise RefusalError("cant_delete_message")
-    del request.world.messages[channel.id][ts]
-    return {"channel": channel.id, "ts": ts}
 
 
 async def add_reaction(request: Request) -> Json:
@@ -187,7 +63,7 @@ async def user_info(request: Request) -> Json:
 async def conversation_info(request: Request) -> Json:
     request.no_json()
     request.scope("channels:read", "groups:read", "im:read", "mpim:read")
-    return {"channel": _conversation(_channel(request, writing=False))}
+    return {"channel": _conversation(channel_of(request, writing=False))}
 
 
 async def conversation_list(request: Request) -> Json:
@@ -201,7 +77,7 @@ async def conversation_list(request: Request) -> Json:
 
 async def conversation_replies(request: Request) -> Json:
     request.no_json()
-    channel = _channel(request, writing=False)
+    channel = channel_of(request, writing=False)
     request.scope({"channel": "channels", "group": "groups"}.get(channel.kind, channel.kind) + ":history")
     root = request.text("ts")
     messages = request.world.messages[channel.id]
@@ -214,7 +90,7 @@ async def conversation_replies(request: Request) -> Json:
 
 async def conversation_history(request: Request) -> Json:
     request.no_json()
-    channel = _channel(request, writing=False)
+    channel = channel_of(request, writing=False)
     request.scope({"channel": "channels", "group": "groups"}.get(channel.kind, channel.kind) + ":history")
     limit = _number(request, "limit", 100)
     tops = [
@@ -259,8 +135,8 @@ async def complete_upload(request: Request) -> Json:
             raise RefusalError("file_not_found")
         files.append(file)
     if request.params.get("channel_id"):
-        channel = _channel(request, name="channel_id")
-        thread = _thread(request, channel)
+        channel = channel_of(request, name="channel_id")
+        thread = thread_of(request, channel)
         _share(request, channel, thread, files)
     for file in files:
         file.shared = True
@@ -325,38 +201,14 @@ def file_json(file: StoredFile, origin: str) -> Json:
     }
 
 
-def _channel(request: Request, *, name: str = "channel", writing: bool = True) -> Channel:
-    world = request.world
-    channel = world.channels.get(request.text(name))
-    if channel is None:
-        raise RefusalError("channel_not_found")
-    if world.bot.id not in channel.members:
-        hidden = channel.kind in ("group", "im", "mpim")
-        raise RefusalError("channel_not_found" if hidden else "not_in_channel")
-    if writing and channel.archived:
-        raise RefusalError("is_archived")
-    return channel
-
-
-def _thread(request: Request, channel: Channel) -> str | None:
-    thread = request.params.get("thread_ts")
-    if thread is None:
-        return None
-    if not isinstance(thread, str) or not _TS.fullmatch(thread):
-        raise RefusalError("invalid_thread_ts")
-    if thread not in request.world.messages[channel.id]:
-        raise RefusalError("thread_not_found")
-    return thread
-
-
 def _reactions(request: Request) -> set[str]:
     request.scope("reactions:write")
-    channel = _channel(request)
+    channel = channel_of(request)
     ts = request.text("timestamp")
     if not re.fullmatch(r"[a-z0-9_+'-]+", request.text("name")):
         raise RefusalError("invalid_name")
     if ts not in request.world.messages[channel.id]:
-        raise RefusalError("message_not_found" if _TS.fullmatch(ts) else "bad_timestamp")
+        raise RefusalError("message_not_found" if TIMESTAMP.fullmatch(ts) else "bad_timestamp")
     return request.world.reactions.setdefault((channel.id, ts), set())
 
 

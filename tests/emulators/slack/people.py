@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.emulators.slack.delivery import Deliveries, Envelope
 from tests.emulators.slack.methods import file_json
-from tests.emulators.slack.world import APP, TEAM, Channel, Json, StoredFile, User, World
+from tests.emulators.slack.world import APP, TEAM, Channel, Json, ResponseUrl, Sent, StoredFile, User, World
 
 VERIFICATION = "Zq7verificationtoken0123"
 
@@ -97,28 +97,66 @@ class PeopledWorld(World):
                 "text": text,
                 "api_app_id": APP,
                 "is_enterprise_install": "false",
-                "response_url": f"{self.origin}/commands/{TEAM}/1/secretpath",
+                "response_url": self._response_url("commands", ResponseUrl(channel.id, user.id, time.time())),
                 "trigger_id": f"{time.time_ns()}.{next(self._ts)}.{uuid.uuid4().hex}",
             },
         )
 
-    def press(self, channel: Channel, user: User, action_id: str, value: str = "") -> Envelope:
-        """A person presses a button."""
+    def press(self, sent: Sent, label: str, user: User) -> Envelope:
+        """A person presses a button below a message of the bot.
+
+        Raises:
+            StopIteration: There is no such button.
+        """
+        action_id, value = next((name, value) for text, name, value in sent.buttons if text == label)
+        return self.press_data(sent, action_id, value, user)
+
+    def press_data(self, sent: Sent, action_id: str, value: str, user: User, **payload: Any) -> Envelope:
+        """The same with an id and a value of one's own; ``payload`` changes what is around them."""
+        channel = self.channels[sent.channel]
+        message = self.messages[channel.id].get(sent.ts)
+        shown = message or self.ephemeral[sent.ts]
+        container: Json = {
+            "type": "message",
+            "message_ts": sent.ts,
+            "channel_id": channel.id,
+            "is_ephemeral": message is None,
+        }
+        container |= {"thread_ts": shown["thread_ts"]} if "thread_ts" in shown else {}
+        way = ResponseUrl(channel.id, user.id, time.time(), replaces=shown)
         return self.push(
             "interactive",
             {
                 "type": "block_actions",
-                "user": {"id": user.id, "username": user.name, "team_id": TEAM},
+                "user": {"id": user.id, "username": user.name, "name": user.name, "team_id": TEAM},
                 "api_app_id": APP,
                 "token": VERIFICATION,
-                "container": {"type": "message", "channel_id": channel.id, "message_ts": self.new_ts()},
-                "trigger_id": f"{time.time_ns()}.1.{uuid.uuid4().hex}",
+                "container": container,
+                "trigger_id": f"{time.time_ns()}.{next(self._ts)}.{uuid.uuid4().hex}",
                 "team": {"id": TEAM, "domain": "hart-test"},
+                "enterprise": None,
+                "is_enterprise_install": False,
                 "channel": {"id": channel.id, "name": channel.name},
-                "response_url": f"{self.origin}/actions/{TEAM}/1/secretpath",
-                "actions": [{"type": "button", "action_id": action_id, "block_id": "b", "value": value}],
+                **({"message": shown} if message else {}),
+                "response_url": self._response_url("actions", way),
+                "actions": [
+                    {
+                        "type": "button",
+                        "action_id": action_id,
+                        "block_id": "b1x",
+                        "text": {"type": "plain_text", "text": "?", "emoji": True},
+                        "value": value,
+                        "action_ts": self.new_ts(),
+                    }
+                ],
+                **payload,
             },
         )
+
+    def _response_url(self, kind: str, way: ResponseUrl) -> str:
+        path = f"/{kind}/{TEAM}/{next(self._numbers)}/secretpath"
+        self.response_urls[path] = way
+        return self.origin + path
 
     def announce(self, channel: Channel, message: Json) -> None:
         """Tell the app of a message, if it is in the channel; of a mention twice, in no sure order."""

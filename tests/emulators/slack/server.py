@@ -24,8 +24,10 @@ from tests.emulators.slack.faults import (
     Refuse,
     Slow,
 )
-from tests.emulators.slack.methods import METHODS, RefusalError, Request
+from tests.emulators.slack.methods import METHODS
 from tests.emulators.slack.people import PeopledWorld
+from tests.emulators.slack.posting import respond
+from tests.emulators.slack.request import RefusalError, Request
 from tests.emulators.slack.world import APP, Call
 
 BOT_TOKEN = "xoxb-7700112233445-7700112233446-Em0123456789abcdefghijkl"
@@ -129,6 +131,7 @@ class SlackEmulator(PeopledWorld):
         application.router.add_post("/upload/v1/{file}", self._upload)
         application.router.add_get("/files-pri/{name}/{path:.*}", self._file)
         application.router.add_get("/signin", self._sign_in)
+        application.router.add_post("/{kind:commands|actions}/{path:.*}", self._respond)
         application.router.add_post("/control/say", self._control_say)
         application.router.add_get("/control/sent", self._control_sent)
         self._runner = web.AppRunner(
@@ -264,6 +267,20 @@ class SlackEmulator(PeopledWorld):
             await asyncio.sleep(0.05)
             return await self._drop(http)
         return web.Response(body=file.data, headers=headers)
+
+    async def _respond(self, http: web.Request) -> web.StreamResponse:
+        params = await http.json()
+        self.calls.append(Call("response_url", {"headers": dict(http.headers), **params}, time.time()))
+        fault = self.faults.take("response_url")
+        answer = await self._before(http, fault)
+        if answer is not None:
+            return answer
+        way = self.response_urls.get(http.path)
+        said = respond(self, way, params) if way is not None else "no_service"
+        self.notify()
+        if isinstance(fault, DropAfter):
+            return await self._drop(http)
+        return web.Response(text=said, status=200 if said == "ok" else 404)
 
     async def _sign_in(self, http: web.Request) -> web.Response:
         return web.Response(body=_LOGIN_PAGE, content_type="text/html")

@@ -67,6 +67,8 @@ class Sent:
         calls: What in its text would notify people.
         document: The bytes of the file, if it has one.
         params: All parameters, as they came.
+        buttons: Label, action id and value of each button below it.
+        seen_by: The one person who sees it, if it is not for all.
     """
 
     method: str
@@ -79,6 +81,24 @@ class Sent:
     file_name: str | None = None
     document: bytes | None = None
     params: Json = field(default_factory=dict)
+    buttons: tuple[tuple[str, str, str], ...] = ()
+    seen_by: str | None = None
+
+
+@dataclass(slots=True)
+class ResponseUrl:
+    """An address that came with a command or a press, for answers to whoever gave it.
+
+    Args:
+        replaces: The message with the button, for a press.
+        uses: How often it was used.
+    """
+
+    channel: str
+    user: str
+    made_at: float
+    replaces: Json | None = None
+    uses: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +136,8 @@ class World:
         self.channels: dict[str, Channel] = {}
         self.messages: dict[str, dict[str, Json]] = {}
         self.reactions: dict[tuple[str, str], set[str]] = {}
+        self.ephemeral: dict[str, Json] = {}
+        self.response_urls: dict[str, ResponseUrl] = {}
         self.files: dict[str, StoredFile] = {}
         self.scopes = set(SCOPES)
         self.sent: list[Sent] = []
