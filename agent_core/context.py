@@ -13,8 +13,14 @@ class RunContext:
         run_id: The run. With a tool call id it makes an idempotency key for side effects.
         thread_id: The thread.
         files: The thread's files.
+        user_id: Who asked, the same over all threads; None when nobody did, such as the schedule.
+        private: Only this person reads the thread, so what is remembered of them may be used.
+        interactive: Somebody is there who can answer a question.
     """
 
     run_id: str
     thread_id: str
     files: ThreadFiles
+    user_id: str | None = None
+    private: bool = False
+    interactive: bool = True

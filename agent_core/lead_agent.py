@@ -11,6 +11,8 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph.state import CompiledStateGraph
 
 from agent_core.context import RunContext
+from agent_core.middlewares.composed import composed
+from agent_core.state import ThreadState
 
 LeadAgent = CompiledStateGraph[Any, RunContext, Any, Any]
 
@@ -38,7 +40,8 @@ def make_lead_agent(
         model,
         list(tools),
         system_prompt=system_prompt,
-        middleware=list(middleware),
+        middleware=composed(middleware),
+        state_schema=ThreadState,
         context_schema=RunContext,
         checkpointer=checkpointer,
         name="lead",

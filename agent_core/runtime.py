@@ -18,18 +18,19 @@ from agent_core.context import RunContext
 from agent_core.events import RunEnded, RunEvent, RunStatus
 from agent_core.fence import Guard
 from agent_core.human_message import Upload as Upload
-from agent_core.human_message import human_message
+from agent_core.human_message import human_message, uploaded_files
 from agent_core.lead_agent import MODEL_NODE, LeadAgent, make_lead_agent
 from agent_core.middlewares.chain import build_chain
-from agent_core.middlewares.llm_errors import LlmErrorMiddleware, RetryPolicy
-from agent_core.middlewares.never_empty import NOTHING_TO_SAY
+from agent_core.middlewares.llm_error_handling import LLMErrorHandlingMiddleware, RetryPolicy
+from agent_core.middlewares.terminal_response import NOTHING_TO_SAY
 from agent_core.models.catalog import ModelCatalog
 from agent_core.models.errors import ModelFailedError
 from agent_core.models.offline import OfflineChatModel
 from agent_core.paths import ThreadFiles
 from agent_core.prompt import system_prompt
 from agent_core.stream_events import StreamEvents, started
-from agent_core.tools.files import file_tools, presented_files
+from agent_core.tools.present import presented_files
+from agent_core.tools.thread_tools import file_tools
 from agent_core.tracing import disable_stray_tracing
 from agent_core.turns import Said, closing, conversation, ending, turn_of, usage
 
@@ -75,6 +76,7 @@ class RunRequest:
         notes: Facts about the message for the model, one line each.
         fresh: True when nobody can have begun this run, and every earlier one of the thread has ended
             or was abandoned. Saves a read of the checkpoints; False is always right.
+        user_id, private, interactive: See :class:`~agent_core.context.RunContext`.
     """
 
     run_id: str
@@ -86,6 +88,9 @@ class RunRequest:
     uploads: tuple[Upload, ...] = ()
     notes: tuple[str, ...] = ()
     fresh: bool = False
+    user_id: str | None = None
+    private: bool = False
+    interactive: bool = True
 
 
 class AgentRuntime:
@@ -197,7 +202,7 @@ class AgentRuntime:
         policy = RetryPolicy(
             retries=self._settings.model_retries, call_seconds=self._settings.model_timeout_seconds
         )
-        errors = LlmErrorMiddleware(self._models.spec(model), policy, self._sleep)
+        errors = LLMErrorHandlingMiddleware(self._models.spec(model), policy, self._sleep)
         return make_lead_agent(
             self._models.get(model),
             self._tools,
@@ -228,7 +233,7 @@ class AgentRuntime:
             async for item in agent.astream(
                 None if begun else _input(request),
                 config,
-                context=RunContext(request.run_id, request.thread_id, request.files),
+                context=_context(request),
                 stream_mode=["messages", "updates", "values"],
                 durability="sync",
             ):
@@ -274,7 +279,22 @@ class AgentRuntime:
 
 
 def _input(request: RunRequest) -> dict[str, Any]:
-    return {"messages": [human_message(request.run_id, request.text, request.uploads, request.notes)]}
+    message = human_message(request.run_id, request.text, request.uploads, request.notes)
+    given: dict[str, Any] = {"messages": [message]}
+    if request.uploads:
+        given["uploaded_files"] = uploaded_files(request.uploads)
+    return given
+
+
+def _context(request: RunRequest) -> RunContext:
+    return RunContext(
+        request.run_id,
+        request.thread_id,
+        request.files,
+        user_id=request.user_id,
+        private=request.private,
+        interactive=request.interactive,
+    )
 
 
 async def _in_context(context: contextvars.Context, step: Awaitable[_Result]) -> _Result:

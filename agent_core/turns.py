@@ -10,6 +10,7 @@ from typing import Literal
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
 from agent_core.events import Usage
+from agent_core.human_message import said_in
 from agent_core.middlewares.dangling_tool_calls import NO_RESULT, open_calls
 
 Role = Literal["person", "hart"]
@@ -100,7 +101,7 @@ def conversation(messages: Sequence[AnyMessage]) -> list[Said]:
     for message in messages:
         text = message.text.strip()
         if isinstance(message, HumanMessage):
-            said.append(Said("person", text))
+            said.append(Said("person", said_in(message)))
         elif isinstance(message, AIMessage) and text and not open_calls(message):
             said.append(Said("hart", text))
     return said

@@ -7,27 +7,39 @@ from langchain.agents.middleware import AgentMiddleware
 from agent_core.middlewares.call_limit import CallLimitMiddleware
 from agent_core.middlewares.dangling_tool_calls import DanglingToolCallMiddleware
 from agent_core.middlewares.fence_check import FenceMiddleware
-from agent_core.middlewares.llm_errors import LlmErrorMiddleware
-from agent_core.middlewares.never_empty import NeverEmptyMiddleware
-from agent_core.middlewares.tool_errors import ToolErrorMiddleware
+from agent_core.middlewares.input_sanitization import InputSanitizationMiddleware
+from agent_core.middlewares.llm_error_handling import LLMErrorHandlingMiddleware
+from agent_core.middlewares.loop_detection import LoopDetectionMiddleware, LoopLimits
+from agent_core.middlewares.order import check_order
+from agent_core.middlewares.reminders import ReminderMiddleware
+from agent_core.middlewares.terminal_response import TerminalResponseMiddleware
+from agent_core.middlewares.tool_error_handling import ToolErrorHandlingMiddleware
+from agent_core.middlewares.uploads import UploadsMiddleware
 
 Chain = list[AgentMiddleware[Any, Any, Any]]
 
 
-def build_chain(max_model_calls: int, llm_errors: LlmErrorMiddleware) -> Chain:
+def build_chain(max_model_calls: int, llm_errors: LLMErrorHandlingMiddleware) -> Chain:
     """Give the chain; the first is the outermost.
 
     Args:
         max_model_calls: Per run.
         llm_errors: Made by the caller, since it belongs to one model.
+
+    Raises:
+        ChainOrderError: The list below is in a wrong order.
     """
-    return [
+    chain: Chain = [
+        InputSanitizationMiddleware(),
+        UploadsMiddleware(),
         DanglingToolCallMiddleware(),
-        # Counts calls as the history shows them, so outside of what asks again.
         CallLimitMiddleware(max_model_calls),
-        NeverEmptyMiddleware(),
+        LoopDetectionMiddleware(LoopLimits()),
+        TerminalResponseMiddleware(),
+        ReminderMiddleware(),
         llm_errors,
-        ToolErrorMiddleware(),
-        # Innermost: asked again before each retry, and right before the act.
+        ToolErrorHandlingMiddleware(),
         FenceMiddleware(),
     ]
+    check_order(chain)
+    return chain

@@ -4,23 +4,21 @@ Providers refuse a request otherwise. Runs are repaired when they end (``turns.p
 last defence, for histories that came to be in another way.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
+
+from agent_core.middlewares.layer import Answer, Layer, ModelHandler, Request
 
 NO_RESULT = "This call was interrupted; it has no result. It may or may not have taken effect."
 
 
-class DanglingToolCallMiddleware(AgentMiddleware[Any, Any, Any]):
+class DanglingToolCallMiddleware(Layer):
     """Repairs what is sent to the model; the stored history stays as it is."""
 
-    async def awrap_model_call(
-        self,
-        request: ModelRequest[Any],
-        handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
-    ) -> ModelResponse[Any]:
+    before = ("ReminderMiddleware", "LLMErrorHandlingMiddleware")
+
+    async def awrap_model_call(self, request: Request, handler: ModelHandler) -> Answer:
         """Repair the messages if they need it, then call the model."""
         if is_sound(request.messages):
             return await handler(request)

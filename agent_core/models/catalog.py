@@ -162,7 +162,7 @@ def _defaults(cls: type[BaseChatModel], timeout_seconds: float, given: Mapping[s
         # Off by default with a base_url of one's own; without it no tokens are reported.
         "stream_usage": True,
         "timeout": httpx.Timeout(timeout_seconds, connect=_CONNECT_SECONDS),
-        # Retries are ours (middlewares/llm_errors.py): both together would multiply.
+        # Retries are ours (middlewares.llm_error_handling.py): both together would multiply.
         "max_retries": 0,
         "stream_chunk_timeout": min(_CHUNK_SECONDS, timeout_seconds),
     }

@@ -21,7 +21,8 @@ ABILITIES = (
     "one (“read the file notes.txt”), and make a digest of feeds (“digest https://…”)."
 )
 
-_CONTEXT = re.compile(r"<context>.*?</context>", re.DOTALL)
+# What the system adds; see tags.py.
+_ADDED = re.compile(r"<(context|system-reminder)>.*?</\1>", re.DOTALL)
 _FILE = r"[`'\"]?(?P<name>[\w][\w.\-]*\.\w{1,8})[`'\"]?"
 _WRITE = re.compile(
     rf"\b(?:write|create|save|make)\b.{{0,40}}?\b(?:file|note)\b(?:\s+(?:called|named))?\s+{_FILE}"
@@ -97,7 +98,15 @@ def reply(messages: Sequence[BaseMessage], tools: frozenset[str]) -> Reply:
     return answer
 
 
+def _is_reminder(text: str) -> bool:
+    return (
+        text.startswith("<system-reminder>") and not _ADDED.sub("", text).strip() and "<context>" not in text
+    )
+
+
 def _read_turn(messages: Sequence[BaseMessage]) -> _Turn:
+    # A message that is all the system's is no new turn; but one of files alone is.
+    messages = [m for m in messages if not (isinstance(m, HumanMessage) and _is_reminder(m.text))]
     start = max((i for i, m in enumerate(messages) if isinstance(m, HumanMessage)), default=None)
     if start is None:
         return _Turn(0, "", (), True, (), {})
@@ -105,7 +114,7 @@ def _read_turn(messages: Sequence[BaseMessage]) -> _Turn:
     full = messages[start].text
     return _Turn(
         number=sum(isinstance(m, HumanMessage) for m in before),
-        asked=_CONTEXT.sub("", full).strip(),
+        asked=_ADDED.sub("", full).strip(),
         uploads=tuple(_UPLOADED.findall(full)),
         first=not any(isinstance(m, AIMessage) for m in before),
         calls=tuple(

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from agent_core.labels import label
-from agent_core.middlewares.llm_errors import RetryPolicy
-from agent_core.middlewares.tool_errors import error_text
+from agent_core.middlewares.llm_error_handling import RetryPolicy
+from agent_core.middlewares.tool_error_handling import error_text
 from agent_core.models.faults import parse_retry_after
 from agent_core.models.plain_requests import plain
 from agent_core.prompt import system_prompt

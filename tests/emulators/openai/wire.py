@@ -1,10 +1,13 @@
 """What a client may send, and with which words a server refuses the rest."""
 
 import json
+import re
 from dataclasses import dataclass
 from typing import Any
 
 _ROLES = ("system", "developer", "user", "assistant", "tool")
+# What a client of ours adds to its users' words, as blocks of text or as messages of their own.
+_REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>\s*", re.DOTALL)
 _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
 
 
@@ -48,13 +51,13 @@ class ChatRequest:
 
     @property
     def last_user_text(self) -> str:
-        """Text of the newest user message."""
-        return next((text_of(m) for m in reversed(self.messages) if m["role"] == "user"), "")
+        """Text of the newest user message, without reminders."""
+        return next((said_in(m) for m in reversed(self.messages) if _is_said(m)), "")
 
     @property
     def turn(self) -> tuple[dict[str, Any], ...]:
         """What followed the newest user message."""
-        last = max((i for i, m in enumerate(self.messages) if m["role"] == "user"), default=-1)
+        last = max((i for i, m in enumerate(self.messages) if _is_said(m)), default=-1)
         return self.messages[last + 1 :]
 
     def tool_results(self) -> tuple[str, ...]:
@@ -73,6 +76,16 @@ def text_of(message: dict[str, Any]) -> str:
     if isinstance(content, str):
         return content
     return "".join(part.get("text", "") for part in content or () if part.get("type") == "text")
+
+
+def said_in(message: dict[str, Any]) -> str:
+    """Give the text of a message without the reminders in it."""
+    return _REMINDER.sub("", text_of(message))
+
+
+def _is_said(message: dict[str, Any]) -> bool:
+    """Tell whether a message is a user's, and not a reminder alone."""
+    return message["role"] == "user" and (not text_of(message) or bool(said_in(message)))
 
 
 def parse(body: bytes, models: frozenset[str]) -> ChatRequest:

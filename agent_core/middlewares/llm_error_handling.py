@@ -5,11 +5,9 @@ import logging
 import random
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any
 
-from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
-from langchain_core.messages import AIMessage
-
+from agent_core.middlewares.layer import Answer, Layer, ModelHandler, Request, Response
+from agent_core.middlewares.responses import spoken
 from agent_core.models.errors import ModelFailedError
 from agent_core.models.faults import CutStreamError, classify, words
 from agent_core.models.spec import ModelSpec
@@ -55,7 +53,7 @@ class RetryPolicy:
         return None if asked > self.max_asked_seconds else asked + own * 0.1
 
 
-class LlmErrorMiddleware(AgentMiddleware[Any, Any, Any]):
+class LLMErrorHandlingMiddleware(Layer):
     """Stands around the calls to one model.
 
     LangChain's ``ModelRetryMiddleware`` knows neither Retry-After nor streams that were cut.
@@ -80,11 +78,7 @@ class LlmErrorMiddleware(AgentMiddleware[Any, Any, Any]):
         self._sleep = sleep
         self._chance = chance
 
-    async def awrap_model_call(
-        self,
-        request: ModelRequest[Any],
-        handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
-    ) -> ModelResponse[Any]:
+    async def awrap_model_call(self, request: Request, handler: ModelHandler) -> Answer:
         """Call the model until it answers or there is no point in going on.
 
         Raises:
@@ -118,16 +112,13 @@ class LlmErrorMiddleware(AgentMiddleware[Any, Any, Any]):
         return one_line(self._spec.redact(text), _DETAIL_LENGTH)
 
 
-def _refuse_cut(response: ModelResponse[Any]) -> None:
+def _refuse_cut(response: Response) -> None:
     """Refuse an answer whose stream ended before the model did.
 
     OpenAI-compatible servers end each choice with a ``finish_reason``; the SDK takes a stream that
     breaks off cleanly (a proxy that closes it) for a whole answer.
     """
-    message = response.result[0]
-    if not isinstance(message, AIMessage):
-        return
-    metadata = message.response_metadata
+    metadata = spoken(response).response_metadata
     if metadata.get("model_provider") != "openai" or metadata.get("status"):
         return
     if not metadata.get("finish_reason"):
