@@ -1,11 +1,13 @@
 """What a tool call does, in a few words for people."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from agent_core.text import one_line
 
 _LABEL_LENGTH = 80
+_PROGRAM = re.compile(r"[^\w.+-]")
 
 
 def label(tool: str, arguments: Mapping[str, Any]) -> str:
@@ -20,6 +22,14 @@ def label(tool: str, arguments: Mapping[str, Any]) -> str:
             text = f"Writing {_file_name(arguments.get('path'))}"
         case "read_file":
             text = f"Reading {_file_name(arguments.get('path'))}"
+        case "str_replace":
+            text = f"Editing {_file_name(arguments.get('path'))}"
+        case "ls":
+            text = f"Looking into {_file_name(arguments.get('path'))}"
+        case "glob" | "grep":
+            text = "Searching files"
+        case "bash":
+            text = f"Running {_program(arguments.get('command'))}"
         case "present_files":
             text = f"Sharing {_file_names(arguments.get('paths'))}"
         case "read_feed":
@@ -32,6 +42,13 @@ def label(tool: str, arguments: Mapping[str, Any]) -> str:
 def _file_name(path: object) -> str:
     name = path.rstrip("/").rpartition("/")[2] if isinstance(path, str) else ""
     return name or "a file"
+
+
+def _program(command: object) -> str:
+    """The program that a command begins with; the rest may hold what is not for everyone."""
+    words = command.split() if isinstance(command, str) else []
+    names = [word for word in words if "=" not in word and word != "cd"]
+    return _PROGRAM.sub("", names[0].rpartition("/")[2]) or "a command" if names else "a command"
 
 
 def _file_names(paths: object) -> str:

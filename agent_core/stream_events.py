@@ -8,7 +8,7 @@ from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 from agent_core.events import FilePresented, RunEvent, TextDelta, ToolFinished, ToolStarted
 from agent_core.labels import label
 from agent_core.lead_agent import MODEL_NODE
-from agent_core.tools.files import presented_files
+from agent_core.tools.present import presented_files
 
 
 class StreamEvents:

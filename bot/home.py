@@ -6,6 +6,7 @@ import re
 import shutil
 import unicodedata
 from pathlib import Path
+from typing import BinaryIO
 
 from filelock import FileLock, Timeout
 
@@ -25,10 +26,12 @@ class Home:
 
     Args:
         root: The folder; made when missing, readable by its owner only.
+        skills: Where the skills are, which threads may read; None for none.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, skills: Path | None = None) -> None:
         self.root = root.resolve()
+        self._skills = skills
         self.ledger = self.root / "ledger.db"
         self.checkpoints = self.root / "checkpoints.db"
         self.staging = self.root / "staging"
@@ -74,13 +77,14 @@ class Home:
 
     def thread_files(self, thread_id: str) -> ThreadFiles:
         """Where the files of a thread lie."""
-        return ThreadFiles(self.root / "threads" / thread_id)
+        return ThreadFiles(self.root / "threads" / thread_id, self._skills)
 
-    def keep_for_sending(self, run_id: str, number: int, source: Path, name: str) -> FileDraft:
+    def keep_for_sending(self, run_id: str, number: int, source: BinaryIO, name: str) -> FileDraft:
         """Copy a file so that it stays as it is now until it was sent. Blocks; safe to repeat."""
         target = self._outgoing(run_id, f"{number:02d}-{safe_name(name)}")
         unfinished = target.with_name(target.name + ".part")
-        shutil.copyfile(source, unfinished, follow_symlinks=False)
+        with unfinished.open("wb") as copy:
+            shutil.copyfileobj(source, copy)
         unfinished.replace(target)
         mime = mimetypes.guess_type(name)[0] or "application/octet-stream"
         return FileDraft(str(target.relative_to(self.root)), name, mime, target.stat().st_size)

@@ -1,145 +1,76 @@
-"""Tools for the thread's own files."""
+"""Tools that read and write the thread's own files.
+
+A result carries, beside its text, which version of the file it speaks of: the middleware
+``read_before_write`` lets a file be changed only in the version that the model knows.
+"""
 
 import asyncio
-import os
-import tempfile
-from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated
 
 from langchain.tools import ToolRuntime
-from langchain_core.messages import AnyMessage, ToolMessage
-from langchain_core.tools import BaseTool, ToolException, tool
+from langchain_core.tools import tool
 from pydantic import Field
 
 from agent_core.context import RunContext
-from agent_core.events import PresentedFile
-from agent_core.paths import OUTPUTS, VIRTUAL_ROOT, PathRefusedError, ThreadFiles
+from agent_core.file_version import FileVersion, version_of
+from agent_core.paths import OUTPUTS, NoSuchFileError, PathRefusedError, ThreadFiles
+from agent_core.tools.errors import FileToolError
 
 MAX_WRITE_BYTES = 5_000_000
 MAX_READ_CHARS = 30_000
 MAX_READ_LINES = 2_000
 MAX_LINE_CHARS = 2_000
-MAX_PRESENTED = 20
 # Larger files are refused by read_file; a sandbox tool is the right one for them.
 MAX_READ_BYTES = 20_000_000
 
 
-class FileToolError(ToolException):
-    """A file tool could not do what was asked; words for the model, without real paths."""
-
-
-@tool
-async def write_file(
-    path: Annotated[str, Field(description=f"Where to write, such as {OUTPUTS}/report.md")],
-    content: Annotated[str, Field(description="The whole content of the file")],
-    runtime: ToolRuntime[RunContext],
-) -> str:
-    """Write a text file, replacing what was there. Directories are made as needed."""
-    return await asyncio.to_thread(_write, runtime.context.files, path, content)
-
-
-@tool
+@tool(response_format="content_and_artifact")
 async def read_file(
     path: Annotated[str, Field(description="Which file, such as /mnt/user-data/uploads/notes.txt")],
     runtime: ToolRuntime[RunContext],
     offset: Annotated[int, Field(description="First line to read, counted from 1", ge=1)] = 1,
     limit: Annotated[int, Field(description="How many lines to read", ge=1, le=MAX_READ_LINES)] = 1_000,
-) -> str:
+) -> tuple[str, FileVersion]:
     """Read a text file, or a part of it by line numbers."""
     return await asyncio.to_thread(_read, runtime.context.files, path, offset, limit)
 
 
 @tool(response_format="content_and_artifact")
-async def present_files(
-    paths: Annotated[
-        list[str],
-        Field(
-            description=f"Paths below {OUTPUTS}, in the order to show", min_length=1, max_length=MAX_PRESENTED
-        ),
-    ],
+async def write_file(
+    path: Annotated[str, Field(description=f"Where to write, such as {OUTPUTS}/report.md")],
+    content: Annotated[str, Field(description="The whole content of the file, or what to add to it")],
     runtime: ToolRuntime[RunContext],
-) -> tuple[str, list[dict[str, str]]]:
-    """Give files to the people in the chat. Only files below /mnt/user-data/outputs can be given."""
-    presented = await asyncio.to_thread(_present, runtime.context.files, paths)
-    names = ", ".join(file.name for file in presented)
-    # Plain types: what a message carries goes through the checkpoint.
-    return f"Presented: {names}", [{"path": file.path, "name": file.name} for file in presented]
+    append: Annotated[bool, Field(description="Add to the end instead of replacing")] = False,
+) -> tuple[str, FileVersion]:
+    """Write a text file, replacing what was there. Directories are made as needed.
+
+    A file that exists must have been read before it is replaced.
+    """
+    return await asyncio.to_thread(_write, runtime.context.files, path, content, append)
 
 
-def file_tools() -> list[BaseTool]:
-    """Give the file tools, in the order the model sees them."""
-    return [write_file, read_file, present_files]
+@tool(response_format="content_and_artifact")
+async def str_replace(
+    path: Annotated[str, Field(description="Which file")],
+    old_str: Annotated[str, Field(description="The text to replace, exactly as in the file", min_length=1)],
+    new_str: Annotated[str, Field(description="What to put in its place")],
+    runtime: ToolRuntime[RunContext],
+    replace_all: Annotated[bool, Field(description="Replace every place, not just the only one")] = False,
+) -> tuple[str, FileVersion]:
+    """Replace text in a file that has been read. The text must be in the file exactly once, unless all
+    places are replaced."""
+    return await asyncio.to_thread(_replace, runtime.context.files, path, old_str, new_str, replace_all)
 
 
-def presented_files(messages: Sequence[AnyMessage]) -> tuple[PresentedFile, ...]:
-    """Give all files presented in ``messages``, in order, each once. Pure."""
-    found: dict[str, PresentedFile] = {}
-    for message in messages:
-        if not (isinstance(message, ToolMessage) and message.name == present_files.name):
-            continue
-        if message.status == "error" or not isinstance(message.artifact, list):
-            continue
-        for entry in message.artifact:
-            found.setdefault(entry["path"], PresentedFile(entry["path"], entry["name"]))
-    return tuple(found.values())
-
-
-def _refused(error: PathRefusedError) -> FileToolError:
-    return FileToolError(str(error))
-
-
-def _write(files: ThreadFiles, virtual: str, content: str) -> str:
-    data = content.encode("utf-8", errors="replace")
-    if len(data) > MAX_WRITE_BYTES:
-        raise FileToolError(f"the content has {len(data)} bytes; at most {MAX_WRITE_BYTES} can be written")
+def _read(files: ThreadFiles, path: str, offset: int, limit: int) -> tuple[str, FileVersion]:
     try:
-        path = files.real(virtual)
+        data = files.read(path, MAX_READ_BYTES)
     except PathRefusedError as error:
-        raise _refused(error) from None
-    if path.parent == files.root or path.is_dir():
-        raise FileToolError(f"{virtual}: is a directory")
-    try:
-        # Here and not at the start of each run, most of which write nothing.
-        files.ensure()
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _replace(path, data)
-    except OSError as error:
-        # The error's own text names the real path.
-        raise FileToolError(f"{virtual}: cannot be written ({os.strerror(error.errno or 0)})") from None
-    return f"Wrote {len(data)} bytes to {virtual}"
-
-
-def _replace(path: Path, data: bytes) -> None:
-    """Write beside and rename, so that a crash leaves the old content or the new, never half."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".writing-")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        # Atomic; replaces a symbolic link instead of following it.
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
-def _read(files: ThreadFiles, virtual: str, offset: int, limit: int) -> str:
-    try:
-        path = files.existing_file(virtual)
-    except PathRefusedError as error:
-        raise _refused(error) from None
-    try:
-        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
-            data = file.read(MAX_READ_BYTES + 1)
-    except OSError as error:
-        raise FileToolError(f"{virtual}: cannot be read ({os.strerror(error.errno or 0)})") from None
-    if len(data) > MAX_READ_BYTES:
-        raise FileToolError(f"{virtual}: is larger than {MAX_READ_BYTES} bytes")
+        raise FileToolError(str(error)) from None
     if b"\x00" in data[:8192]:
-        raise FileToolError(f"{virtual}: is not a text file ({len(data)} bytes)")
-    return _excerpt(data.decode("utf-8-sig", errors="replace"), offset, limit)
+        raise FileToolError(f"{path}: is not a text file ({len(data)} bytes)")
+    text = _excerpt(data.decode("utf-8-sig", errors="replace"), offset, limit)
+    return text, version_of(path, data)
 
 
 def _excerpt(text: str, offset: int, limit: int) -> str:
@@ -166,16 +97,48 @@ def _excerpt(text: str, offset: int, limit: int) -> str:
     return "\n".join(kept) + note
 
 
-def _present(files: ThreadFiles, virtuals: Sequence[str]) -> list[PresentedFile]:
-    presented: list[PresentedFile] = []
-    for virtual in virtuals:
-        try:
-            path = files.existing_file(virtual)
-        except PathRefusedError as error:
-            raise _refused(error) from None
-        inside = path.relative_to(files.root)
-        if inside.parts[0] != "outputs":
-            raise FileToolError(f"{virtual}: only files below {OUTPUTS} can be presented")
-        # The path as it is, not as it was spelt, so that one file counts once.
-        presented.append(PresentedFile(f"{VIRTUAL_ROOT}/{inside.as_posix()}", path.name))
-    return presented
+def _write(files: ThreadFiles, path: str, content: str, append: bool) -> tuple[str, FileVersion]:
+    added = content.encode("utf-8", errors="replace")
+    try:
+        data = _present_content(files, path) + added if append else added
+        _check_size(data)
+        files.write(path, data)
+    except PathRefusedError as error:
+        raise FileToolError(str(error)) from None
+    done = f"Added {len(added)} bytes to {path}" if append else f"Wrote {len(data)} bytes to {path}"
+    return done, version_of(path, data)
+
+
+def _present_content(files: ThreadFiles, path: str) -> bytes:
+    try:
+        return files.read(path, MAX_WRITE_BYTES)
+    except NoSuchFileError:
+        return b""
+
+
+def _check_size(data: bytes) -> None:
+    if len(data) > MAX_WRITE_BYTES:
+        raise FileToolError(
+            f"the file would have {len(data)} bytes; at most {MAX_WRITE_BYTES} can be written"
+        )
+
+
+def _replace(files: ThreadFiles, path: str, old: str, new: str, everywhere: bool) -> tuple[str, FileVersion]:
+    try:
+        text = files.read(path, MAX_WRITE_BYTES).decode()
+        count = text.count(old)
+        if count == 0:
+            raise FileToolError(f"{path}: the text to replace is not in the file")
+        if count > 1 and not everywhere:
+            raise FileToolError(
+                f"{path}: the text to replace is there {count} times; give more of what is around it, "
+                "or replace all"
+            )
+        data = text.replace(old, new).encode("utf-8", errors="replace")
+        _check_size(data)
+        files.write(path, data)
+    except PathRefusedError as error:
+        raise FileToolError(str(error)) from None
+    except UnicodeDecodeError:
+        raise FileToolError(f"{path}: is not UTF-8 text") from None
+    return f"Replaced {count} {'place' if count == 1 else 'places'} in {path}", version_of(path, data)

@@ -44,4 +44,5 @@ def surroundings(directory: Path) -> Surroundings:
     """
     settings = load(directory, os.environ)
     environ = environment(directory, os.environ)
-    return Surroundings(settings, Home(Path(environ.get("HART_HOME") or directory / DEFAULT_HOME)), environ)
+    home = Home(Path(environ.get("HART_HOME") or directory / DEFAULT_HOME), settings.skills_directory)
+    return Surroundings(settings, home, environ)

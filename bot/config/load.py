@@ -45,6 +45,12 @@ class Settings(BaseModel):
     config: Config
     channels: ChannelsConfig
 
+    @property
+    def skills_directory(self) -> Path | None:
+        """Where the skills are; None if there is no such directory."""
+        skills = (self.directory / "skills").resolve()
+        return skills if skills.is_dir() else None
+
     def feed_directories(self) -> tuple[Path, ...]:
         """The directories whose files the feed reader may open; they need not exist."""
         return tuple((self.directory / name).resolve() for name in self.config.tools.feeds.allow_files)

@@ -20,6 +20,7 @@ from agent_core.events import (
 )
 from agent_core.fence import FencedError
 from agent_core.models.catalog import ModelCatalog
+from agent_core.paths import PathRefusedError
 from agent_core.runtime import AgentRuntime, RunRequest
 from bot.clock import Clock, new_id
 from bot.directory import ChannelDirectory
@@ -255,18 +256,28 @@ class ThreadWorker:
 
     def _answer_drafts(self, turn: Turn, answer: str, presented: Sequence[PresentedFile]) -> list[Draft]:
         """The deliveries of an answer, with what they send kept on disk. Blocks."""
-        files = self._keep_files(turn, presented)
+        files, gone = self._keep_files(turn, presented)
+        if gone:
+            answer = f"{answer}\n\n(No longer there, so not sent: {', '.join(gone)}.)"
         whole = None
         if goes_as_file(turn, answer, self._channels.split):
             whole = self._home.keep_text_for_sending(turn.run_id, ANSWER_FILE, answer)
         return answer_drafts(turn, answer, files, self._channels.split, whole)
 
-    def _keep_files(self, turn: Turn, presented: Sequence[PresentedFile]) -> list[FileDraft]:
+    def _keep_files(
+        self, turn: Turn, presented: Sequence[PresentedFile]
+    ) -> tuple[list[FileDraft], list[str]]:
+        """Keep what was presented; give the drafts, and the names of what is gone meanwhile."""
         files = self._home.thread_files(turn.thread_id)
-        return [
-            self._home.keep_for_sending(turn.run_id, number, files.existing_file(file.path), file.name)
-            for number, file in enumerate(presented)
-        ]
+        kept: list[FileDraft] = []
+        gone: list[str] = []
+        for number, file in enumerate(presented):
+            try:
+                with files.open(file.path) as source:
+                    kept.append(self._home.keep_for_sending(turn.run_id, number, source, file.name))
+            except PathRefusedError:
+                gone.append(file.name)
+        return kept, gone
 
     async def _close_stopped(self, turn: Turn, fence: Fence) -> None:
         fence.check()

@@ -2,6 +2,7 @@
 
 import re
 
+from agent_core.paths import OUTPUTS
 from tests.emulators.openai import Call, ChatRequest, OpenAIEmulator, Reply
 from tests.emulators.telegram import Refuse, TelegramEmulator
 from tests.engine.people import Person
@@ -91,3 +92,25 @@ async def test_one_file_that_fails_does_not_take_the_next_message_with_it(
         assert await ada.hears(2) == ["no file", "fits"]
     asked = str(openai.accepted[0].messages[-1]["content"])
     assert "big.txt could not be fetched: " in asked
+
+
+async def test_a_presented_file_that_is_gone_in_the_end_is_told_and_the_answer_is_not_lost(
+    sqlite_site: Site, openai: OpenAIEmulator, telegram: TelegramEmulator, ada: Person
+) -> None:
+    def answer(request: ChatRequest) -> Reply:
+        match len(request.tool_results()):
+            case 0:
+                return Reply(calls=(Call("write_file", {"path": f"{OUTPUTS}/a.txt", "content": "x"}),))
+            case 1:
+                return Reply(calls=(Call("present_files", {"paths": [f"{OUTPUTS}/a.txt"]}),))
+        # As a program in a sandbox could do it.
+        for folder in (sqlite_site.home / "threads").glob("*/outputs"):
+            (folder / "a.txt").unlink()
+            (folder / "a.txt").symlink_to("/etc/passwd")
+        return Reply("Here it is.")
+
+    openai.responder = answer
+    async with hart_on(sqlite_site):
+        ada.says("a file, please")
+        assert await ada.hears(1) == ["Here it is.\n\n(No longer there, so not sent: a.txt.)"]
+    assert not list((sqlite_site.home / "outbox").rglob("*.txt"))
