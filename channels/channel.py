@@ -86,5 +86,14 @@ class Channel(Protocol):
     async def show(self, address: Address, view: RunView) -> None:
         """Show a run's progress, as far as the platform can. Never raises for platform faults."""
 
+    async def close_buttons(self, message_id: str, message: OutboundMessage, chosen: str) -> None:
+        """Take the buttons off a message, after one of them was pressed. Never raises for platform faults.
+
+        Args:
+            message_id: The platform's id of the message.
+            message: What was posted.
+            chosen: Label of the button that was pressed, to be shown in their place where that can be.
+        """
+
     async def close(self) -> None:
         """Let go of connections. The channel is not used afterwards."""

@@ -212,6 +212,9 @@ class FeedChannel:
         """Show a run's progress to whoever looks."""
         await self._feed.progress(address, view)
 
+    async def close_buttons(self, message_id: str, message: OutboundMessage, chosen: str) -> None:
+        """Nothing to do: there are no buttons here."""
+
     async def close(self) -> None:
         """Nothing to let go of."""
 

@@ -11,6 +11,7 @@ from tests.emulators.slack import SlackEmulator
 from tests.emulators.telegram import TelegramEmulator
 from tests.hart import Site
 from tests.no_skips import pytest_make_collect_report, pytest_runtest_makereport
+from tests.platforms import OnFeishu, OnSlack, OnTelegram, Platform
 from tests.storage import fresh_postgres
 
 __all__ = ["pytest_make_collect_report", "pytest_runtest_makereport"]
@@ -58,3 +59,11 @@ async def feishu() -> AsyncIterator[FeishuEmulator]:
     """An emulated Feishu."""
     async with FeishuEmulator() as emulator:
         yield emulator
+
+
+@pytest.fixture(params=[OnTelegram, OnSlack, OnFeishu], ids=lambda kind: kind.name)
+async def platform(request: pytest.FixtureRequest) -> AsyncIterator[Platform]:
+    """Each emulated platform in turn."""
+    emulators = {OnTelegram: TelegramEmulator, OnSlack: SlackEmulator, OnFeishu: FeishuEmulator}
+    async with emulators[request.param]() as emulator:
+        yield request.param(emulator)

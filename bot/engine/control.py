@@ -15,6 +15,7 @@ from bot.commands.registry import CommandContext, Registry
 from bot.config.channels import Access, Role
 from bot.directory import ChannelDirectory
 from bot.engine.answers import reply_drafts
+from bot.engine.keyboards import close_buttons
 from bot.engine.signals import Signals
 from bot.engine.wakes import Wakes
 from bot.lanes import Lane, thread_lane
@@ -90,6 +91,8 @@ class ControlWorker:
             )
             for woken in await self._database.run(close):
                 await self._wakes.now(woken)
+            if message.action is not None:
+                await close_buttons(self._database, self._channels, message)
 
     def _close(
         self,

@@ -1,5 +1,6 @@
 """What goes out: written with what it answers, sent in order per chat."""
 
+import json
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -104,6 +105,17 @@ def is_open(delivery: Delivery) -> bool:
 def for_run(session: Session, run_id: str) -> list[Delivery]:
     """A run's deliveries in order."""
     return list(session.exec(select(Delivery).where(Delivery.run_id == run_id).order_by(col(Delivery.id))))
+
+
+def with_button(session: Session, address: Address, action_id: str) -> Delivery | None:
+    """The delivery to a chat that has a button, by the button's id."""
+    statement = select(Delivery).where(
+        Delivery.channel == address.channel,
+        Delivery.account == address.account,
+        Delivery.chat_id == address.chat_id,
+        col(Delivery.buttons).contains(json.dumps(action_id), autoescape=True),
+    )
+    return session.exec(statement.order_by(col(Delivery.id).desc()).limit(1)).first()
 
 
 def posted_to(session: Session, address: Address) -> bool:

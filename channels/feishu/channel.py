@@ -10,17 +10,17 @@ from pathlib import Path
 from channels.backoff import Pause
 from channels.budgets import FEISHU
 from channels.channel import Inbox
-from channels.errors import ChannelRefusedError, TransientSendError
+from channels.errors import ChannelRefusedError, PermanentSendError, TransientSendError
 from channels.feishu import files, send
 from channels.feishu.api import ApiError, OpenApi, RefusedError
 from channels.feishu.hearing import Hearer, identify
 from channels.feishu.lookup import ChatKinds, OwnMessages
 from channels.feishu.normalize import CHANNEL
 from channels.feishu.reactions import Reactions
-from channels.feishu.render import split
+from channels.feishu.render import close_buttons, split
 from channels.feishu.transport import Listener, Timing
-from channels.messages import Address, Attachment, OutboundMessage, Receipt
-from channels.pacing import Limit, NoSlotError, Pacer
+from channels.messages import Address, Attachment, OutboundMessage, OutboundText, Receipt
+from channels.pacing import Limit, NoSlotError, Pacer, Urgency
 from channels.views import RunView
 
 log = logging.getLogger(__name__)
@@ -151,6 +151,18 @@ class FeishuChannel:
     async def show(self, address: Address, view: RunView) -> None:
         """Show a reaction on the question while a run goes on."""
         await self._reactions.show(address, view)
+
+    async def close_buttons(self, message_id: str, message: OutboundMessage, chosen: str) -> None:
+        """Show what was chosen in the place of the buttons; see :class:`~channels.channel.Channel`."""
+        assert isinstance(message.content, OutboundText), "files have no buttons"
+        try:
+            call = close_buttons(message_id, message.content.text, chosen)
+            await self._pacer.slot(
+                message.address.chat_id, "edit", Urgency.PROGRESS, patience=_PATIENCE_SECONDS
+            )
+            await self._client.call(call)
+        except (ApiError, PermanentSendError, NoSlotError) as fault:
+            log.debug("feishu/%s: buttons stay: %s", self.account, fault)
 
     async def close(self) -> None:
         """Close all connections."""

@@ -68,6 +68,27 @@ def _cut(text: str, limit: int) -> list[str]:
     return pieces
 
 
+def close_buttons(message_id: str, text: str, chosen: str) -> ApiCall:
+    """The call that puts what was chosen in the place of a card's buttons.
+
+    Args:
+        message_id: The message that is the card.
+        text: Its text.
+        chosen: Label of the button that was pressed.
+
+    Raises:
+        PermanentSendError: The id is none of the platform's.
+    """
+    if not is_id(message_id):
+        raise PermanentSendError("this is not the id of a Feishu message")
+    note = {
+        "tag": "div",
+        "text": {"tag": "plain_text", "content": f"✓ {_label(chosen)}", "text_size": "notation"},
+    }
+    card = _card(neutralise(_LONE_SURROGATE.sub("\ufffd", text)), [note])
+    return ApiCall("PATCH", f"/open-apis/im/v1/messages/{message_id}", body={"content": _json(card)})
+
+
 def text_forms(text: str, buttons: Sequence[Button] = (), thread: str | None = None) -> tuple[Form, ...]:
     """The ways to post a text, best first. Only a card has buttons; the text says all that they do.
 
@@ -78,16 +99,25 @@ def text_forms(text: str, buttons: Sequence[Button] = (), thread: str | None = N
     """
     clean = _LONE_SURROGATE.sub("\ufffd", text)
     marked = neutralise(clean)
-    card = {
-        "schema": "2.0",
-        "config": {"update_multi": True},
-        "body": {"elements": [{"tag": "markdown", "content": marked}, *_keys(buttons, thread)]},
-    }
+    card = _card(marked, _keys(buttons, thread))
     post = {"zh_cn": {"content": [[{"tag": "md", "text": marked}]]}}
     # In plain text nothing would turn an entity back into a bracket.
     plain = {"text": _TAG.sub("＜", clean)}
     forms = (_form("interactive", card), _form("post", post), _form("text", plain))
     return forms if count_tables(clean) <= TABLES_PER_CARD else forms[1:]
+
+
+def _card(marked: str, below: list[dict[str, Any]]) -> dict[str, Any]:
+    """A card of Markdown and what stands below it (card JSON 2.0)."""
+    return {
+        "schema": "2.0",
+        "config": {"update_multi": True},
+        "body": {"elements": [{"tag": "markdown", "content": marked}, *below]},
+    }
+
+
+def _label(label: str) -> str:
+    return _LONE_SURROGATE.sub("\ufffd", label)[:LABEL_LIMIT]
 
 
 def _keys(buttons: Sequence[Button], thread: str | None) -> list[dict[str, Any]]:
@@ -96,10 +126,7 @@ def _keys(buttons: Sequence[Button], thread: str | None) -> list[dict[str, Any]]
     return [
         {
             "tag": "button",
-            "text": {
-                "tag": "plain_text",
-                "content": _LONE_SURROGATE.sub("\ufffd", button.label)[:LABEL_LIMIT],
-            },
+            "text": {"tag": "plain_text", "content": _label(button.label)},
             "behaviors": [{"type": "callback", "value": {"hart": button.id, **more}}],
         }
         for button in buttons
@@ -164,7 +191,11 @@ def destinations(message: OutboundMessage) -> tuple[ApiCall, ...]:
 
 
 def _form(kind: str, content: dict[str, Any]) -> Form:
-    return Form(kind, json.dumps(content, ensure_ascii=False))
+    return Form(kind, _json(content))
+
+
+def _json(content: dict[str, Any]) -> str:
+    return json.dumps(content, ensure_ascii=False)
 
 
 def _measure(text: str) -> int:

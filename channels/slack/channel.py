@@ -12,16 +12,15 @@ from starlette.routing import Route
 from channels.backoff import Pause
 from channels.budgets import SLACK
 from channels.channel import Inbox
-from channels.errors import TransientSendError
+from channels.errors import PermanentSendError, TransientSendError
 from channels.messages import Address, Attachment, OutboundMessage, OutboundText, Receipt
-from channels.pacing import Limit, NoSlotError, Pacer
-from channels.slack import files, send
+from channels.pacing import Limit, NoSlotError, Pacer, Urgency
+from channels.slack import files, render, send
 from channels.slack.api import ApiError, RefusedError, SlackApi, Token
 from channels.slack.intake import Intake
 from channels.slack.normalize import CHANNEL
 from channels.slack.people import People, Thread
 from channels.slack.reactions import Reactions
-from channels.slack.render import split
 from channels.slack.transport import (
     Backoff,
     Connection,
@@ -163,7 +162,7 @@ class SlackChannel:
 
     def split(self, text: str) -> list[str]:
         """Cut text into pieces for one message each."""
-        return split(text)
+        return render.split(text)
 
     async def send(self, message: OutboundMessage) -> Receipt:
         """Post one message; see :class:`~channels.channel.Channel`."""
@@ -193,6 +192,17 @@ class SlackChannel:
             await self._reactions.end(address, view.in_reply_to)
         else:
             await self._reactions.begin(address, view.in_reply_to)
+
+    async def close_buttons(self, message_id: str, message: OutboundMessage, chosen: str) -> None:
+        """Show what was chosen in the place of the buttons; see :class:`~channels.channel.Channel`."""
+        try:
+            call = render.close_buttons(message, message_id, chosen)
+            await self._pacer.slot(
+                message.address.chat_id, call.method, Urgency.PROGRESS, patience=_PATIENCE_SECONDS
+            )
+            await self._client.call(call)
+        except (ApiError, PermanentSendError, NoSlotError) as fault:
+            log.debug("slack/%s: buttons stay: %s", self.account, fault)
 
     async def close(self) -> None:
         """Close all connections."""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from channels.errors import PermanentSendError
 from channels.markdown.cutting import split_markdown
-from channels.messages import Address, Button, OutboundMessage
+from channels.messages import Address, Button, OutboundMessage, OutboundText
 from channels.slack.api import ApiCall, Encoding, Json
 from channels.text import utf16_length
 
@@ -70,19 +70,19 @@ def post_message(message: OutboundMessage, text: str, buttons: Sequence[Button] 
     return ApiCall("chat.postMessage", params)
 
 
-def close_buttons(message: OutboundMessage, text: str, timestamp: str, chosen: str) -> ApiCall:
+def close_buttons(message: OutboundMessage, timestamp: str, chosen: str) -> ApiCall:
     """The call that puts what was chosen in the place of a message's buttons.
 
     Args:
-        message: The message as it was posted.
-        text: Its text.
+        message: The message as it was posted; not a file.
         timestamp: Its name in the channel.
         chosen: Label of the button that was pressed.
 
     Raises:
         PermanentSendError: The address cannot be one of Slack's.
     """
-    said = _said(message, text)
+    assert isinstance(message.content, OutboundText), "files have no buttons"
+    said = _said(message, message.content.text)
     channel = place(message.address)["channel"]
     return ApiCall(
         "chat.update",

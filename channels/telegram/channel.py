@@ -16,7 +16,7 @@ from channels.pacing import Limit, NoSlotError, Pacer, Urgency
 from channels.telegram import files, send
 from channels.telegram.api import ApiCall, ApiError, BotApi, RefusedError
 from channels.telegram.normalize import CHANNEL
-from channels.telegram.render import chat_params, render, split, unformatted
+from channels.telegram.render import chat_params, remove_keyboard, render, split, unformatted
 from channels.telegram.transport import Poller, identify, refused_token
 from channels.views import Phase, RunView
 
@@ -115,6 +115,17 @@ class TelegramChannel:
             self._pacer.pause(refused.retry_after or 0, chat=place, method=_TYPING)
         except (ApiError, PermanentSendError) as fault:
             log.debug("telegram/%s: typing not shown: %s", self.account, fault)
+
+    async def close_buttons(self, message_id: str, message: OutboundMessage, chosen: str) -> None:
+        """Take the buttons off a message; see :class:`~channels.channel.Channel`."""
+        try:
+            call = remove_keyboard(message.address, message_id)
+            await self._pacer.slot(
+                message.address.chat_id, call.method, Urgency.PROGRESS, patience=_PATIENCE_SECONDS
+            )
+            await self._client.call(call)
+        except (ApiError, PermanentSendError, NoSlotError) as fault:
+            log.debug("telegram/%s: buttons stay: %s", self.account, fault)
 
     async def close(self) -> None:
         """Close all connections."""

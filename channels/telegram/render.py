@@ -115,6 +115,18 @@ def render(message: OutboundMessage, form: Callable[[str], Formatted] = formatte
             return ApiCall("sendDocument", params, upload)
 
 
+def remove_keyboard(address: Address, message_id: str) -> ApiCall:
+    """The call that takes the buttons off a message (Bot API ``editMessageReplyMarkup``).
+
+    Raises:
+        PermanentSendError: The message or its place cannot be one of Telegram's.
+    """
+    if not _INTEGER.fullmatch(message_id):
+        raise PermanentSendError("this is not the id of a Telegram message")
+    place = chat_params(Address(address.channel, address.account, address.chat_id))
+    return ApiCall("editMessageReplyMarkup", {**place, "message_id": int(message_id)})
+
+
 def keyboard(buttons: Sequence[Button]) -> Json:
     """Buttons below a message, one in a row (Bot API ``InlineKeyboardMarkup``)."""
     return {

@@ -14,8 +14,14 @@ def words_of(kind: str, content: dict[str, Any]) -> str:
             return _shown("".join(str(piece.get("text", "")) for piece in pieces))
         case "interactive":
             elements = content["body"]["elements"]
-            return _shown("\n".join(str(one["content"]) for one in elements if one["tag"] == "markdown"))
+            words = [one["content"] if one["tag"] == "markdown" else _note(one) for one in elements]
+            return _shown("\n".join(word for word in words if word))
     return ""
+
+
+def _note(element: dict[str, Any]) -> str:
+    """Words of plain text; those on a button are no part of a message's."""
+    return str(element["text"]["content"]) if element["tag"] == "div" else ""
 
 
 def _shown(text: str) -> str:

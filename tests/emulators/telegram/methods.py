@@ -237,6 +237,25 @@ async def edit_message_text(request: Request) -> Json:
     return message
 
 
+async def edit_message_reply_markup(request: Request) -> Json:
+    chat, number = _chat(request), request.number("message_id")
+    message = request.world.messages.get((chat.id, number or 0))
+    if message is None:
+        raise RefusalError(400, "Bad Request: message to edit not found")
+    if message["from"]["id"] != request.world.bot.id:
+        raise RefusalError(400, "Bad Request: message can't be edited")
+    keyboard = _keyboard(request)
+    if keyboard == {name: message[name] for name in ("reply_markup",) if name in message}:
+        raise RefusalError(
+            400,
+            "Bad Request: message is not modified: specified new message content and reply markup "
+            "are exactly the same as a current content and reply markup of the message",
+        )
+    message.pop("reply_markup", None)
+    message |= keyboard
+    return message
+
+
 async def send_chat_action(request: Request) -> bool:
     chat = _chat(request)
     # Unlike a message, an action in the General topic does name the topic.
@@ -314,6 +333,7 @@ METHODS: dict[str, Callable[[Request], Awaitable[Any]]] = {
     "sendDocument": send_document,
     "sendChatAction": send_chat_action,
     "editMessageText": edit_message_text,
+    "editMessageReplyMarkup": edit_message_reply_markup,
     "setMyCommands": set_my_commands,
     "answerCallbackQuery": answer_callback_query,
     "getFile": get_file,
