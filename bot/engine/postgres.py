@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 import procrastinate
+import psycopg
 from procrastinate.exceptions import AlreadyEnqueued, ConnectorException
 from procrastinate.job_context import JobContext
 from procrastinate.jobs import DeleteJobCondition, Job, Status
@@ -19,11 +20,12 @@ from procrastinate.middleware import AsyncCallNext
 from procrastinate.worker import Worker
 
 from bot.engine.dispatcher import Handler, Slots
+from bot.engine.listening import ListeningConnection
 from bot.lanes import Lane, LaneKind
 
 log = logging.getLogger(__name__)
 
-POLL_SECONDS = 2.0
+POLL_SECONDS = 5.0
 """How soon a job is found whose lock was let go by a node that itself takes no more."""
 
 HEARTBEAT_SECONDS = 2.0
@@ -43,7 +45,13 @@ class PostgresDispatcher:
     """
 
     def __init__(self, conninfo: str, slots: Slots) -> None:
-        connector = procrastinate.PsycopgConnector(conninfo=conninfo, min_size=1, max_size=8)
+        connector = procrastinate.PsycopgConnector(
+            conninfo=conninfo,
+            connection_class=ListeningConnection,
+            configure=_one_statement_a_transaction,
+            min_size=1,
+            max_size=8,
+        )
         self._app = procrastinate.App(connector=connector)
         self._slots = slots
         self._handler: Handler | None = None
@@ -128,6 +136,11 @@ async def _look_again_after(job: AsyncCallNext, _context: JobContext, worker: Wo
     assert task is not None
     task.add_done_callback(lambda _: worker._new_job_event.set())  # no public way to say so
     return await job()
+
+
+async def _one_statement_a_transaction(connection: psycopg.AsyncConnection[Any]) -> None:
+    """Spare BEGIN and COMMIT their round trips: all that Procrastinate does is one statement each."""
+    await connection.set_autocommit(True)
 
 
 async def _forever(work: Callable[[], Awaitable[None]]) -> None:

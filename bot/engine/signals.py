@@ -18,6 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 from sqlalchemy import text
 from sqlmodel import Session
 
+from bot.engine.listening import ListeningConnection
 from bot.store.database import Database, StoreUnavailableError
 
 log = logging.getLogger(__name__)
@@ -114,7 +115,7 @@ class PostgresSignals(LocalSignals):
     async def _listen(self) -> None:
         while True:
             try:
-                connection = await psycopg.AsyncConnection.connect(self._conninfo, autocommit=True)
+                connection = await ListeningConnection.connect(self._conninfo, autocommit=True)
                 async with connection:
                     await connection.execute(f"LISTEN {POSTGRES_CHANNEL}")
                     async for notification in connection.notifies():
