@@ -25,7 +25,7 @@ MAX_DEPTH = 40
 """Deeper folders are not walked."""
 
 MAX_NAMES = 20_000
-"""Names taken from one directory; further ones are passed over."""
+"""Names taken from one directory unless told otherwise; further ones are passed over."""
 
 
 class ContainedError(Exception):
@@ -154,6 +154,25 @@ def _refuse_all_but_files(mode: int) -> None:
         raise ContainedError("is not a regular file")
 
 
+def give_to(root: Path, names: Sequence[str], uid: int, gid: int) -> None:
+    """Make a user the owner of a directory and all below it, as far as that can be reached.
+
+    Raises:
+        ContainedError, OSError: As :func:`open_directory`; or this process may not do that.
+    """
+    waiting = [tuple(names)]
+    while waiting:
+        folder = waiting.pop()
+        with open_directory(root, folder) as directory:
+            os.fchown(directory, uid, gid)
+            for entry in _scan(directory, MAX_NAMES):
+                if entry.kind is EntryKind.DIRECTORY and len(folder) <= MAX_DEPTH:
+                    waiting.append((*folder, entry.name))
+                else:
+                    with suppress(OSError):
+                        os.chown(entry.name, uid, gid, dir_fd=directory, follow_symlinks=False)
+
+
 def replace_file(root: Path, names: Sequence[str], data: bytes) -> None:
     """Write a file below ``root``; a crash leaves the old content or the new, never half.
 
@@ -187,20 +206,20 @@ def replace_file(root: Path, names: Sequence[str], data: bytes) -> None:
             raise
 
 
-def entries(root: Path, names: Sequence[str]) -> list[Entry]:
-    """Give what is in a directory, sorted by name.
+def entries(root: Path, names: Sequence[str], most: int = MAX_NAMES) -> list[Entry]:
+    """Give what is in a directory, sorted by name; at most ``most`` of it.
 
     Raises:
         ContainedError, OSError: As :func:`open_directory`.
     """
     with open_directory(root, names) as directory:
-        return _scan(directory)
+        return _scan(directory, most)
 
 
-def _scan(directory: int) -> list[Entry]:
+def _scan(directory: int, most: int) -> list[Entry]:
     found = []
     with os.scandir(directory) as scan:
-        for one in islice(scan, MAX_NAMES):
+        for one in islice(scan, most):
             try:
                 status = one.stat(follow_symlinks=False)
             except OSError:

@@ -1,6 +1,7 @@
 """The model's files stay inside the thread's directory."""
 
 import os
+import shutil
 import threading
 from pathlib import Path
 
@@ -99,12 +100,22 @@ def test_a_folder_swapped_for_a_link_meanwhile_leads_nowhere_else(files: ThreadF
     folder.rename(place)
     stop = threading.Event()
 
+    def put(source: Path) -> None:
+        while True:
+            try:
+                source.rename(place)
+            except OSError:
+                # The writer has made the folder anew meanwhile.
+                shutil.rmtree(place, ignore_errors=True)
+            else:
+                return
+
     def swap() -> None:
         while not stop.is_set():
             place.rename(folder)
-            link.rename(place)
+            put(link)
             place.rename(link)
-            folder.rename(place)
+            put(folder)
 
     swapping = threading.Thread(target=swap)
     swapping.start()
