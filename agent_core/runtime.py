@@ -3,7 +3,7 @@
 import asyncio
 import contextvars
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
@@ -20,8 +20,7 @@ from agent_core.fence import Guard
 from agent_core.human_message import Upload as Upload
 from agent_core.human_message import human_message, uploaded_files
 from agent_core.lead_agent import MODEL_NODE, LeadAgent, make_lead_agent
-from agent_core.middlewares.chain import build_chain
-from agent_core.middlewares.llm_error_handling import LLMErrorHandlingMiddleware, RetryPolicy
+from agent_core.middlewares.chain import ChainBuilder, ChainParts, ChainSettings
 from agent_core.middlewares.terminal_response import NOTHING_TO_SAY
 from agent_core.models.catalog import ModelCatalog
 from agent_core.models.errors import ModelFailedError
@@ -50,15 +49,11 @@ class AgentSettings:
 
     Args:
         instructions: The operator's addition to the system prompt.
-        max_model_calls: Per run; one more is made to wrap up.
-        model_retries: How often a failed model call is tried again.
-        model_timeout_seconds: How long one try may take.
+        chain: What is configured about its middlewares.
     """
 
     instructions: str = ""
-    max_model_calls: int = 100
-    model_retries: int = 3
-    model_timeout_seconds: float = 600.0
+    chain: ChainSettings = field(default_factory=ChainSettings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +72,7 @@ class RunRequest:
         fresh: True when nobody can have begun this run, and every earlier one of the thread has ended
             or was abandoned. Saves a read of the checkpoints; False is always right.
         user_id, private, interactive: See :class:`~agent_core.context.RunContext`.
+        plan_mode: Have the model keep a list of steps.
     """
 
     run_id: str
@@ -91,6 +87,7 @@ class RunRequest:
     user_id: str | None = None
     private: bool = False
     interactive: bool = True
+    plan_mode: bool = False
 
 
 class AgentRuntime:
@@ -101,7 +98,7 @@ class AgentRuntime:
         checkpoints: Where the state of threads is kept.
         tools: Further tools, offered after those for the thread's files.
         settings: What is configured about the agent.
-        sleep: Waits some seconds between tries; replaced where time is moved by hand.
+        parts: What the middlewares ask others for.
     """
 
     def __init__(
@@ -110,17 +107,16 @@ class AgentRuntime:
         checkpoints: Checkpoints,
         tools: Sequence[BaseTool] = (),
         settings: AgentSettings | None = None,
-        *,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        parts: ChainParts | None = None,
     ) -> None:
         disable_stray_tracing()
         self._models = models
         self._checkpoints = checkpoints
         self._tools = [*file_tools(), *tools]
-        self._settings = settings or AgentSettings()
-        self._prompt = system_prompt(self._settings.instructions)
-        self._sleep = sleep
-        self._agents: dict[str, LeadAgent] = {}
+        settings = settings or AgentSettings()
+        self._prompt = system_prompt(settings.instructions)
+        self._chains = ChainBuilder(models, settings.chain, parts or ChainParts())
+        self._agents: dict[tuple[str, bool], LeadAgent] = {}
         self._state_agent: LeadAgent | None = None
 
     async def run(self, request: RunRequest) -> AsyncGenerator[RunEvent, None]:
@@ -135,7 +131,7 @@ class AgentRuntime:
             FencedError: The run is no longer ours.
             Exception: Whatever else went wrong; the run may be tried again.
         """
-        agent = await self._agent(request.model)
+        agent = await self._agent(request.model, request.plan_mode)
         # The fence is set in a context of its own, since a generator shares that of its consumer.
         context = contextvars.copy_context()
         context.run(fence.set_guard, request.guard)
@@ -175,6 +171,13 @@ class AgentRuntime:
         state = await agent.aget_state(_config(thread_id))
         return conversation(_messages(state))
 
+    async def title(self, thread_id: str) -> str | None:
+        """Give what a thread is called; None before its first answer."""
+        agent = await self._reader()
+        state = await agent.aget_state(_config(thread_id))
+        title: str | None = state.values.get("title")
+        return title
+
     async def prune(self, thread_id: str) -> None:
         """Delete stored steps that nothing needs any more. Meant for after each run."""
         await self._checkpoints.prune(thread_id)
@@ -183,12 +186,13 @@ class AgentRuntime:
         """Delete all state of a thread; its files stay."""
         await self._checkpoints.delete(thread_id)
 
-    async def _agent(self, model: str) -> LeadAgent:
-        if model not in self._agents:
+    async def _agent(self, model: str, plan_mode: bool) -> LeadAgent:
+        key = (model, plan_mode)
+        if key not in self._agents:
             # The first use of a model may import for seconds; the loop goes on meanwhile.
-            built = await asyncio.to_thread(self._build, model)
-            self._agents.setdefault(model, built)
-        return self._agents[model]
+            built = await asyncio.to_thread(self._build, model, plan_mode)
+            self._agents.setdefault(key, built)
+        return self._agents[key]
 
     async def _reader(self) -> LeadAgent:
         """Give an agent that is only used to read and write state, so that no model is needed."""
@@ -198,17 +202,10 @@ class AgentRuntime:
             )
         return self._state_agent
 
-    def _build(self, model: str) -> LeadAgent:
-        policy = RetryPolicy(
-            retries=self._settings.model_retries, call_seconds=self._settings.model_timeout_seconds
-        )
-        errors = LLMErrorHandlingMiddleware(self._models.spec(model), policy, self._sleep)
+    def _build(self, model: str, plan_mode: bool) -> LeadAgent:
+        chain = self._chains.build(model, plan_mode=plan_mode)
         return make_lead_agent(
-            self._models.get(model),
-            self._tools,
-            build_chain(self._settings.max_model_calls, errors),
-            self._checkpoints.saver,
-            self._prompt,
+            self._models.get(model), self._tools, chain, self._checkpoints.saver, self._prompt
         )
 
     async def _events(self, agent: LeadAgent, request: RunRequest) -> AsyncGenerator[RunEvent, None]:

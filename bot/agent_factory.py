@@ -5,6 +5,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from agent_core.checkpoints import Checkpoints
+from agent_core.middlewares.chain import ChainSettings
+from agent_core.middlewares.llm_error_handling import RetryPolicy
 from agent_core.models.catalog import ModelCatalog
 from agent_core.models.errors import ModelConfigError
 from agent_core.models.spec import ModelSpec
@@ -44,6 +46,15 @@ def _spec(model: ModelConfig) -> ModelSpec:
     )
 
 
+def _chain_settings(config: Config) -> ChainSettings:
+    return ChainSettings(
+        max_model_calls=config.agent.max_model_calls,
+        retry=RetryPolicy(
+            retries=config.limits.model_retries, call_seconds=config.limits.model_timeout_seconds
+        ),
+    )
+
+
 @asynccontextmanager
 async def open_runtime(
     settings: Settings, catalog: ModelCatalog, checkpoints: Checkpoints
@@ -55,9 +66,7 @@ async def open_runtime(
         read_feed = make_read_feed(http, settings.feed_directories(), settings.directory)
         agent = AgentSettings(
             instructions=config.agent.instructions,
-            max_model_calls=config.agent.max_model_calls,
-            model_retries=config.limits.model_retries,
-            model_timeout_seconds=config.limits.model_timeout_seconds,
+            chain=_chain_settings(config),
         )
         yield AgentRuntime(catalog, checkpoints, [read_feed], agent)
     finally:

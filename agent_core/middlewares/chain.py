@@ -1,45 +1,172 @@
 """The middlewares of the lead agent, in their one order."""
 
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 from langchain.agents.middleware import AgentMiddleware
+from langchain_core.language_models import BaseChatModel
 
 from agent_core.middlewares.call_limit import CallLimitMiddleware
+from agent_core.middlewares.clarification import ClarificationMiddleware
+from agent_core.middlewares.context_overflow import ContextOverflowMiddleware
 from agent_core.middlewares.dangling_tool_calls import DanglingToolCallMiddleware
+from agent_core.middlewares.dynamic_context import DynamicContextMiddleware, MemoryReader
 from agent_core.middlewares.fence_check import FenceMiddleware
+from agent_core.middlewares.guardrail import GuardrailMiddleware, GuardrailProvider, ToolListGuardrail
 from agent_core.middlewares.input_sanitization import InputSanitizationMiddleware
-from agent_core.middlewares.llm_error_handling import LLMErrorHandlingMiddleware
+from agent_core.middlewares.length_finish_reason import LengthFinishReasonMiddleware
+from agent_core.middlewares.llm_error_handling import (
+    Fallbacks,
+    LLMErrorHandlingMiddleware,
+    ModelHealth,
+    RetryPolicy,
+)
 from agent_core.middlewares.loop_detection import LoopDetectionMiddleware, LoopLimits
 from agent_core.middlewares.order import check_order
 from agent_core.middlewares.reminders import ReminderMiddleware
+from agent_core.middlewares.safety_finish_reason import SafetyFinishReasonMiddleware
+from agent_core.middlewares.system_message_coalescing import SystemMessageCoalescingMiddleware
 from agent_core.middlewares.terminal_response import TerminalResponseMiddleware
-from agent_core.middlewares.tool_error_handling import ToolErrorHandlingMiddleware
+from agent_core.middlewares.thread_data import ThreadDataMiddleware
+from agent_core.middlewares.title import TitleMiddleware
+from agent_core.middlewares.todo import TodoMiddleware
+from agent_core.middlewares.token_budget import Spending, TokenBudgetMiddleware, TokenLimits
+from agent_core.middlewares.token_usage import TokenUsageMiddleware
+from agent_core.middlewares.tool_error_handling import DEFAULT_SECONDS, ToolErrorHandlingMiddleware
+from agent_core.middlewares.tool_output_budget import OutputBudget, ToolOutputBudgetMiddleware
 from agent_core.middlewares.uploads import UploadsMiddleware
+from agent_core.middlewares.view_image import ViewImageMiddleware
+from agent_core.models.catalog import ModelCatalog
 
 Chain = list[AgentMiddleware[Any, Any, Any]]
 
 
-def build_chain(max_model_calls: int, llm_errors: LLMErrorHandlingMiddleware) -> Chain:
-    """Give the chain; the first is the outermost.
+def _system_clock() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class ChainSettings:
+    """What is configured about the layers.
 
     Args:
-        max_model_calls: Per run.
-        llm_errors: Made by the caller, since it belongs to one model.
-
-    Raises:
-        ChainOrderError: The list below is in a wrong order.
+        max_model_calls: Per run; one more is made to wrap up.
+        retry: How failed model calls are tried again.
+        fallback_models: Names of the models asked when the chosen one fails for good, in order.
+        loops: When a run counts as going in circles.
+        tokens: Budgets.
+        outputs: How much of a tool's result the model sees.
+        tool_seconds: How long a tool call may take.
+        tool_seconds_by_tool: The same for single tools.
+        denied_tools: Tools that may not be called.
+        title_model: Name of the model that gives titles; None takes a thread's first words.
+        zone: Whose date the model is told.
     """
-    chain: Chain = [
-        InputSanitizationMiddleware(),
-        UploadsMiddleware(),
-        DanglingToolCallMiddleware(),
-        CallLimitMiddleware(max_model_calls),
-        LoopDetectionMiddleware(LoopLimits()),
-        TerminalResponseMiddleware(),
-        ReminderMiddleware(),
-        llm_errors,
-        ToolErrorHandlingMiddleware(),
-        FenceMiddleware(),
-    ]
-    check_order(chain)
-    return chain
+
+    max_model_calls: int = 100
+    retry: RetryPolicy = field(default_factory=RetryPolicy)
+    fallback_models: tuple[str, ...] = ()
+    loops: LoopLimits = field(default_factory=LoopLimits)
+    tokens: TokenLimits = field(default_factory=TokenLimits)
+    outputs: OutputBudget = field(default_factory=OutputBudget)
+    tool_seconds: float = DEFAULT_SECONDS
+    tool_seconds_by_tool: Mapping[str, float] = field(default_factory=dict)
+    denied_tools: tuple[str, ...] = ()
+    title_model: str | None = None
+    zone: tzinfo = UTC
+
+
+@dataclass(frozen=True, slots=True)
+class ChainParts:
+    """What the layers ask others for.
+
+    Args:
+        memory: Gives what is remembered of a person.
+        spending: Knows what a person has used today.
+        guardrail: Decides about tool calls, besides the list of denied tools.
+        now: The clock.
+        sleep: Waits some seconds between tries.
+    """
+
+    memory: MemoryReader | None = None
+    spending: Spending | None = None
+    guardrail: GuardrailProvider | None = None
+    now: Callable[[], datetime] = _system_clock
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+
+
+class ChainBuilder:
+    """Builds the chains of all agents of a process.
+
+    Args:
+        models: The configured models.
+        settings: What is configured.
+        parts: What the layers ask others for.
+    """
+
+    def __init__(self, models: ModelCatalog, settings: ChainSettings, parts: ChainParts) -> None:
+        self._models = models
+        self._settings = settings
+        self._parts = parts
+        self._health = ModelHealth(parts.now)
+
+    def build(self, model: str, *, plan_mode: bool = False) -> Chain:
+        """Give the chain for a model; the first is the outermost.
+
+        Args:
+            model: Name of the model.
+            plan_mode: With a list of steps.
+
+        Raises:
+            ChainOrderError: The list below is in a wrong order.
+            ModelConfigError: There is no such model.
+        """
+        settings, parts = self._settings, self._parts
+        chain: Chain = [
+            InputSanitizationMiddleware(),
+            ThreadDataMiddleware(),
+            UploadsMiddleware(),
+            DanglingToolCallMiddleware(),
+            DynamicContextMiddleware(parts.now, settings.zone, parts.memory),
+            TitleMiddleware(self._title_model()),
+            TokenBudgetMiddleware(settings.tokens, parts.spending),
+            TokenUsageMiddleware(),
+            CallLimitMiddleware(settings.max_model_calls),
+            *([TodoMiddleware()] if plan_mode else []),
+            LoopDetectionMiddleware(settings.loops),
+            TerminalResponseMiddleware(),
+            LengthFinishReasonMiddleware(),
+            SafetyFinishReasonMiddleware(),
+            ContextOverflowMiddleware(),
+            ReminderMiddleware(),
+            self._llm_errors(model),
+            ViewImageMiddleware(self._models.can_see, offer_tool=self._models.spec(model).supports_vision),
+            SystemMessageCoalescingMiddleware(),
+            ToolOutputBudgetMiddleware(settings.outputs),
+            GuardrailMiddleware(ToolListGuardrail(settings.denied_tools), parts.guardrail),
+            ToolErrorHandlingMiddleware(settings.tool_seconds, settings.tool_seconds_by_tool),
+            FenceMiddleware(),
+            ClarificationMiddleware(),
+        ]
+        check_order(chain)
+        return chain
+
+    def _llm_errors(self, model: str) -> LLMErrorHandlingMiddleware:
+        names = [name for name in self._settings.fallback_models if name != model]
+        fallbacks = None
+        if names:
+            specs = tuple(self._models.spec(name) for name in names)
+            fallbacks = Fallbacks(specs, self._get, self._health)
+        spec = self._models.spec(model)
+        return LLMErrorHandlingMiddleware(spec, self._settings.retry, fallbacks, self._parts.sleep)
+
+    def _title_model(self) -> Callable[[], Awaitable[BaseChatModel]] | None:
+        name = self._settings.title_model
+        return None if name is None else lambda: self._get(name)
+
+    async def _get(self, name: str) -> BaseChatModel:
+        # The first use of a model may import for seconds.
+        return await asyncio.to_thread(self._models.get, name)

@@ -1,14 +1,19 @@
 """Makes sure that every tool call in a request has its answer right behind it.
 
 Providers refuse a request otherwise. Runs are repaired when they end (``turns.py``); this is the
-last defence, for histories that came to be in another way.
+last defence, for histories that came to be in another way. Calls that cannot be made, because their
+arguments cannot be read, are answered at once.
 """
 
 from collections.abc import Sequence
 
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
+from langchain_core.messages.tool import ToolCall
 
-from agent_core.middlewares.layer import Answer, Layer, ModelHandler, Request
+from agent_core.middlewares.layer import Answer, Layer, ModelHandler, Request, Response
+from agent_core.middlewares.responses import spoken
+
+_UNREADABLE = "Not called: the arguments are no valid JSON object. Correct them and call again."
 
 NO_RESULT = "This call was interrupted; it has no result. It may or may not have taken effect."
 
@@ -20,9 +25,9 @@ class DanglingToolCallMiddleware(Layer):
 
     async def awrap_model_call(self, request: Request, handler: ModelHandler) -> Answer:
         """Repair the messages if they need it, then call the model."""
-        if is_sound(request.messages):
-            return await handler(request)
-        return await handler(request.override(messages=repaired(request.messages)))
+        if not is_sound(request.messages):
+            request = request.override(messages=repaired(request.messages))
+        return _readable(await handler(request))
 
 
 def open_calls(message: AIMessage) -> list[tuple[str, str]]:
@@ -56,6 +61,26 @@ def repaired(messages: Sequence[AnyMessage]) -> list[AnyMessage]:
         if isinstance(message, AIMessage):
             result += _answers(message, messages[index + 1 :])
     return result
+
+
+def _readable(response: Response) -> Response:
+    """Answer calls whose arguments cannot be read; LangChain ends the run when there are no others."""
+    message = spoken(response)
+    broken = message.invalid_tool_calls
+    if not broken:
+        return response
+    calls: list[ToolCall] = [
+        {"name": call["name"] or "unknown", "args": {}, "id": call["id"], "type": "tool_call"}
+        for call in broken
+    ]
+    answered = {m.tool_call_id for m in response.result if isinstance(m, ToolMessage)}
+    answers = [
+        ToolMessage(_UNREADABLE, tool_call_id=call["id"], name=call["name"], status="error")
+        for call in calls
+        if call["id"] not in answered
+    ]
+    whole = message.model_copy(update={"tool_calls": [*message.tool_calls, *calls], "invalid_tool_calls": []})
+    return Response(result=[whole, *answers, *response.result[1:]])
 
 
 def _answers(message: AIMessage, later: Sequence[AnyMessage]) -> list[ToolMessage]:

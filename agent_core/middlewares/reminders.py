@@ -54,6 +54,11 @@ def _stored(request: Request) -> Reminders:
     return found
 
 
+def reminders_of(request: Request) -> Reminders:
+    """Give all reminders of the thread, those included that are on their way."""
+    return merge_reminders(_stored(request), _new(request))
+
+
 class ReminderMiddleware(Layer):
     """Writes the reminders into the request and the new ones into the state."""
 
@@ -62,7 +67,7 @@ class ReminderMiddleware(Layer):
     async def awrap_model_call(self, request: Request, handler: ModelHandler) -> Answer:
         """Put each reminder where it belongs, then call the model."""
         new = _new(request)
-        everything = merge_reminders(_stored(request), new)
+        everything = reminders_of(request)
         if not everything:
             return await handler(request)
         response = await handler(request.override(messages=with_reminders(request.messages, everything)))

@@ -84,6 +84,12 @@ class ModelCatalog:
             self._built[name] = _build(self.spec(name), self._timeout)
         return self._built[name]
 
+    def can_see(self, model: BaseChatModel) -> bool:
+        """Tell whether a model that :meth:`get` gave reads pictures."""
+        return any(
+            built is model and self._specs[name].supports_vision for name, built in self._built.items()
+        )
+
     def check(self) -> None:
         """Build every model.
 

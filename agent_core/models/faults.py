@@ -23,13 +23,33 @@ from langchain_core.exceptions import (
 
 from agent_core.models.errors import ModelFault
 
-# langchain-openai knows only OpenAI's own phrases; these are said by vLLM, DeepSeek, Qwen and others.
+# langchain-openai knows only OpenAI's own phrases. These are said by, in this order: OpenAI, DeepSeek,
+# vLLM and Mistral; Groq; Anthropic and Bedrock; Gemini; xAI; Cohere; Together; llama.cpp and Ollama;
+# Qwen (DashScope); Kimi (Moonshot); MiniMax; Doubao (Volcengine); StepFun and others in English; and
+# those that answer in Chinese: Zhipu ("Prompt 超长"), Baidu, Hunyuan, Spark.
 _TOO_LONG = re.compile(
-    r"maximum context length|context[ _]length|context window|prompt is too long|input is too long"
-    r"|range of input length|too many (?:input )?tokens|exceeds? the (?:model'?s )?max(?:imum)?",
+    r"maximum context length|context[ _]?length|context[ _]?window|too large for model"
+    r"|reduce the length of the (?:messages|input|prompt)"
+    r"|(?:prompt|input|message|request|conversation) is too (?:long|large)"
+    r"|exceeds the maximum number of tokens|input token count"
+    r"|maximum prompt length"
+    r"|too many (?:input |total )?tokens"
+    r"|max_new_tokens.{0,20}must be"
+    r"|available context size|exceed_context_size"
+    r"|range of input length|input length should be"
+    r"|exceeded model token limit|token limit exceeded"
+    r"|tokens? of image and text exceed|max message tokens"
+    r"|exceeds? the (?:model'?s )?max(?:imum)?"
+    r"|input_?tokens?_?exceed|prompt tokens? too long|max input (?:token|char)"
+    r"|(?:超出|超过|超)[^。,,]{0,12}(?:长度|上下文|上限|限制|最大|token)"
+    r"|(?:输入|内容|文本|上下文|消息|对话|prompt)[^。]{0,8}(?:过长|超长|太长)"
+    r"|(?:token|长度)[^。]{0,6}(?:超出|超过|超限)",
     re.IGNORECASE,
 )
-_QUOTA = re.compile(r"insufficient[_ ](?:quota|balance)|billing|exceeded your current quota", re.IGNORECASE)
+_QUOTA = re.compile(
+    r"insufficient[_ ](?:quota|balance)|billing|exceeded your current quota|arrearage|余额不足|欠费",
+    re.IGNORECASE,
+)
 
 
 class CutStreamError(Exception):

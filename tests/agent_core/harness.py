@@ -11,6 +11,7 @@ from langchain_core.tools import BaseTool
 
 from agent_core.checkpoints import Checkpoints, open_checkpoints
 from agent_core.events import RunEnded, RunEvent
+from agent_core.middlewares.chain import ChainParts, ChainSettings
 from agent_core.models.catalog import ModelCatalog
 from agent_core.models.spec import ModelSpec
 from agent_core.paths import ThreadFiles
@@ -22,8 +23,20 @@ CHAT_OPENAI = "langchain_openai:ChatOpenAI"
 
 def catalog(emulator: OpenAIEmulator, *, timeout: float = 30.0, **arguments: Any) -> ModelCatalog:
     """Give a catalog with one model, ``test-model``, at the emulator."""
-    given = {"model": "test-model", "base_url": emulator.base_url, "api_key": emulator.api_key, **arguments}
-    return ModelCatalog([ModelSpec("test-model", CHAT_OPENAI, given)], None, timeout)
+    return ModelCatalog([spec(emulator, **arguments)], None, timeout)
+
+
+def spec(
+    emulator: OpenAIEmulator, name: str = "test-model", *, vision: bool = False, **arguments: Any
+) -> ModelSpec:
+    """Give what is configured for a model at the emulator."""
+    given = {"model": name, "base_url": emulator.base_url, "api_key": emulator.api_key, **arguments}
+    return ModelSpec(name, CHAT_OPENAI, given, supports_vision=vision)
+
+
+def chain_settings(**settings: Any) -> AgentSettings:
+    """Give settings for the agent of which only the chain's matter."""
+    return AgentSettings(chain=ChainSettings(**settings))
 
 
 @dataclass
@@ -52,10 +65,15 @@ class Bench:
         uploads: Sequence[Upload] = (),
         notes: Sequence[str] = (),
         model: str = "test-model",
+        **options: Any,
     ) -> RunRequest:
         """Give a request for a run."""
-        files = ThreadFiles(self.home / thread)
-        return RunRequest(run_id, thread, text, model, files, guard, tuple(uploads), tuple(notes))
+        files = self.files(thread)
+        return RunRequest(run_id, thread, text, model, files, guard, tuple(uploads), tuple(notes), **options)
+
+    def files(self, thread: str = "thread") -> ThreadFiles:
+        """Give the files of a thread."""
+        return ThreadFiles(self.home / thread)
 
     async def run(self, run_id: str, text: str = "hello", **options: Any) -> list[RunEvent]:
         """Run to the end and give all events."""
@@ -78,8 +96,12 @@ async def bench(
     settings: AgentSettings | None = None,
     models: ModelCatalog | None = None,
     sleep: Callable[[float], Awaitable[None]] | None = None,
+    **parts: Any,
 ) -> AsyncIterator[Bench]:
-    """Open a store and build a runtime on it; pauses between tries are noted, not waited for."""
+    """Open a store and build a runtime on it; pauses between tries are noted, not waited for.
+
+    Further arguments are parts of the chain, such as ``now``.
+    """
     pauses: list[float] = []
 
     async def note(seconds: float) -> None:
@@ -87,5 +109,6 @@ async def bench(
         await asyncio.sleep(0)
 
     async with open_checkpoints(url, home / "checkpoints.db") as checkpoints:
-        runtime = AgentRuntime(models or catalog(emulator), checkpoints, tools, settings, sleep=sleep or note)
+        asks = ChainParts(sleep=sleep or note, **parts)
+        runtime = AgentRuntime(models or catalog(emulator), checkpoints, tools, settings, asks)
         yield Bench(runtime, checkpoints, home / "files", pauses)

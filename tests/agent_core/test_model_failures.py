@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from agent_core.events import RunStatus, TextDelta
-from agent_core.runtime import AgentSettings
-from tests.agent_core.harness import bench, catalog
+from agent_core.middlewares.llm_error_handling import RetryPolicy
+from tests.agent_core.harness import bench, catalog, chain_settings
 from tests.emulators.openai import Fault, OpenAIEmulator, Reply
 
 LONG = "a long answer of many pieces " * 5
@@ -35,7 +35,7 @@ async def test_a_broken_answer_is_asked_for_again(tmp_path: Path, fault: Fault) 
 
 @pytest.mark.parametrize("hang", [Fault.hang(), Fault.hang_mid_stream()], ids=["before", "in the middle"])
 async def test_a_model_that_hangs_is_asked_again_after_the_time_limit(tmp_path: Path, hang: Fault) -> None:
-    settings = AgentSettings(model_timeout_seconds=0.4)
+    settings = chain_settings(retry=RetryPolicy(call_seconds=0.4))
     async with (
         OpenAIEmulator(lambda _: Reply(LONG)) as emulator,
         bench(emulator, tmp_path, settings=settings) as b,
