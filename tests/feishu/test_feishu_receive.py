@@ -16,83 +16,6 @@ TOO_MANY_CONNECTIONS = Refuse(1000040350, "the number of connections exceeded th
 FORBIDDEN = Refuse(403, "forbidden", 200)
 
 
-async def test_a_direct_message_reaches_the_inbox(fs, chat, ann, channel, inbox, listening):
-    async with listening(channel):
-        written = fs.say(chat, ann, "Good morning")
-        (message,) = await inbox.wait_for(1)
-        await fs.wait_until_heard()
-
-    assert message.text == "Good morning"
-    assert message.address.chat_id == chat.id
-    assert message.chat_kind is ChatKind.DIRECT
-    assert message.sender.id == ann.open_id
-    assert message.message_id == written.id
-    assert message.addressed
-    assert fs.deliveries[0].codes == [200]
-
-
-async def test_an_event_is_taken_only_once_it_is_stored(fs, chat, ann, channel, inbox, listening):
-    gate, reached = asyncio.Event(), asyncio.Event()
-
-    async def before():
-        reached.set()
-        await gate.wait()
-
-    inbox.before = before
-    async with listening(channel):
-        fs.say(chat, ann, "one")
-        await reached.wait()
-        assert fs.deliveries[0].codes == []
-        gate.set()
-        await fs.wait_until_heard()
-
-    assert inbox.texts == ["one"]
-
-
-async def test_an_event_not_stored_before_a_crash_comes_again(fs, chat, ann, build, inbox, listening):
-    fs.ack_seconds = 0.2
-    reached = asyncio.Event()
-
-    async def die():
-        reached.set()
-        await asyncio.Event().wait()
-
-    inbox.before = die
-    async with listening(build()):
-        fs.say(chat, ann, "one")
-        await reached.wait()
-    assert inbox.texts == []
-
-    inbox.before = inbox.after
-    async with listening(build()):
-        await fs.wait_until_heard()
-
-    assert inbox.texts == ["one"]
-
-
-async def test_an_acknowledgement_that_gets_lost_three_times_makes_one_message(
-    fs, chat, ann, channel, inbox, listening
-):
-    fs.ack_seconds, fs.swallow_acks = 0.2, 3
-    async with listening(channel):
-        fs.say(chat, ann, "once")
-        await fs.wait_until_heard()
-
-    assert fs.deliveries[0].codes == [0, 0, 0, 200]
-    assert len(inbox.deliveries) == 4
-    assert inbox.texts == ["once"]
-
-
-async def test_a_full_disk_has_the_event_delivered_again(fs, chat, ann, channel, inbox, listening):
-    inbox.failures = 2
-    async with listening(channel):
-        fs.say(chat, ann, "one")
-        await fs.wait_until_heard()
-
-    assert fs.deliveries[0].codes == [500, 500, 200]
-    assert inbox.texts == ["one"]
-
-
 @pytest.mark.parametrize("backwards", [False, True])
 async def test_an_event_in_many_frames_is_put_together_in_any_order(
     backwards, fs, chat, ann, channel, inbox, listening
@@ -118,44 +41,6 @@ async def test_an_event_of_which_a_frame_is_missing_is_delivered_again(
         await fs.wait_until_heard()
 
     assert inbox.texts == ["whole in the end"]
-
-
-async def test_poison_is_set_aside_and_the_rest_goes_on(fs, chat, ann, channel, inbox, listening):
-    good = {"message_id": "om_1", "chat_id": "oc_1", "chat_type": "p2p", "message_type": "text"}
-    person = {"sender_type": "user", "sender_id": {"open_id": "ou_1"}}
-    poisons = [
-        {"sender": person, "message": good | {"message_id": 7, "content": "{}"}},
-        {"sender": person, "message": good | {"message_id": "../x", "content": "{}"}},
-        {"sender": person, "message": good | {"content": "not json"}},
-        {"sender": person, "message": good | {"content": '{"text": 5}'}},
-        {"sender": {"sender_type": "user"}, "message": good | {"content": '{"text": "x"}'}},
-        None,
-        [],
-    ]
-    async with listening(channel):
-        for number, poison in enumerate(poisons):
-            fs.push("im.message.receive_v1", poison)
-            fs.say(chat, ann, f"good {number}")
-        for raw in (b"", b"{", b"\xff\x00", b"[" * 50_000, b'{"header": 1}', b"7"):
-            fs.push_raw(raw)
-        fs.say(chat, ann, "last")
-        await fs.wait_until_heard()
-
-    assert inbox.texts == [*(f"good {number}" for number in range(7)), "last"]
-    assert len(inbox.rejected) == 13
-    assert inbox.rejected[0].address.chat_id == "oc_1"
-    assert all(delivery.codes == [200] for delivery in fs.deliveries)
-
-
-async def test_event_types_we_know_nothing_of_are_taken_and_forgotten(fs, channel, inbox, listening):
-    async with listening(channel):
-        for kind in ("im.message.message_read_v1", "im.message.reaction.created_v1", "brand.new_v9"):
-            fs.push(kind, {"anything": [1]})
-        fs.push_raw(b'{"uuid": "x", "type": "event_callback", "event": {"type": "old"}}')
-        await fs.wait_until_heard()
-
-    assert inbox.rows == {}
-    assert all(delivery.codes == [200] for delivery in fs.deliveries)
 
 
 async def test_frames_that_are_none_do_no_harm(fs, chat, ann, channel, inbox, listening):
@@ -474,25 +359,6 @@ async def test_cancelling_ends_every_stage_of_connecting(fs, build, inbox):
             await asyncio.wait_for(task, 2)
         fs.faults.clear()
         fs.calls.clear()
-
-
-async def test_a_cancelled_store_is_not_acknowledged(fs, chat, ann, channel, inbox):
-    reached = asyncio.Event()
-
-    async def stuck():
-        reached.set()
-        await asyncio.Event().wait()
-
-    inbox.before = stuck
-    task = asyncio.create_task(channel.receive(inbox))
-    await fs.wait_until_connected()
-    fs.say(chat, ann, "one")
-    await reached.wait()
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await asyncio.wait_for(task, 2)
-
-    assert 200 not in fs.deliveries[0].codes
 
 
 async def test_twenty_restarts_leave_one_listener_and_nothing_behind(fs, chat, ann, build, inbox, listening):

@@ -181,20 +181,6 @@ async def test_a_replay_within_the_time_is_one_message(slack, ann, hall, inbox, 
     assert inbox.texts == ["hi"]
 
 
-async def test_what_cannot_be_stored_is_delivered_again(slack, ann, hall, inbox, listening):
-    url, channel, _ = hall
-    slack.deliveries.target = HttpTarget(url, SIGNING_SECRET)
-    slack.deliveries.retry_seconds = (0.05, 0.05, 0.05)
-    inbox.failures = 1
-    slack.say(slack.dm(ann), ann, "one")
-    async with listening(channel, connected=False):
-        await inbox.wait_for(1)
-        await slack.wait_until_heard()
-
-    assert inbox.texts == ["one"]
-    assert slack.deliveries.envelopes[0].tries >= 2
-
-
 async def test_while_the_channel_does_not_listen_slack_is_told_to_come_again(slack, ann, hall, inbox):
     url, _, _ = hall
     body = json.dumps(event(slack, ann)).encode()

@@ -1,60 +1,6 @@
 """What people write is stored before Slack is told so, whatever happens in between."""
 
-import asyncio
-
 from channels.messages import ChatKind
-
-
-async def test_a_direct_message_reaches_the_inbox(slack, ann, channel, inbox, listening):
-    async with listening(channel):
-        written = slack.say(slack.dm(ann), ann, "Good morning")
-        (message,) = await inbox.wait_for(1)
-        await slack.wait_until_heard()
-
-    assert message.text == "Good morning"
-    assert message.address.chat_id == slack.dm(ann).id
-    assert message.address.platform_thread is None
-    assert message.sender.id == ann.id
-    assert message.sender.name == "Ann Lee"
-    assert message.message_id == written["ts"]
-    assert message.chat_kind is ChatKind.DIRECT
-    assert message.addressed
-
-
-async def test_a_message_is_confirmed_only_once_it_is_stored(slack, ann, channel, inbox, listening):
-    gate, reached = asyncio.Event(), asyncio.Event()
-
-    async def before():
-        reached.set()
-        await gate.wait()
-
-    inbox.before = before
-    async with listening(channel):
-        slack.say(slack.dm(ann), ann, "one")
-        await reached.wait()
-        await asyncio.sleep(0.05)
-        assert not slack.deliveries.envelopes[0].acked
-        gate.set()
-        await slack.wait_until_heard()
-
-    assert slack.deliveries.envelopes[0].acked
-    assert inbox.texts == ["one"]
-
-
-async def test_a_message_whose_confirmation_is_lost_three_times_is_kept_once(
-    slack, ann, channel, inbox, listening
-):
-    slack.deliveries.ack_seconds = 0.5
-    slack.deliveries.retry_seconds = (0.0, 0.05, 0.1)
-    slack.deliveries.ignored_acks = 3
-    async with listening(channel):
-        slack.say(slack.dm(ann), ann, "one")
-        await slack.wait_until_heard()
-
-    assert slack.deliveries.envelopes[0].tries == 4
-    assert slack.deliveries.envelopes[0].acked
-    assert inbox.texts == ["one"]
-    assert len(inbox.deliveries) == 4
 
 
 async def test_a_mention_that_arrives_as_message_and_as_app_mention_is_one_message(
@@ -71,44 +17,6 @@ async def test_a_mention_that_arrives_as_message_and_as_app_mention_is_one_messa
     assert all(message.addressed for message in inbox.messages)
 
 
-async def test_a_full_disk_leaves_messages_with_slack_until_there_is_room(
-    slack, ann, channel, inbox, listening
-):
-    slack.deliveries.ack_seconds = 0.5
-    slack.deliveries.retry_seconds = (0.0, 0.05, 0.1)
-    inbox.failures = 2
-    async with listening(channel):
-        slack.say(slack.dm(ann), ann, "one")
-        await slack.wait_until_heard()
-
-    assert inbox.texts == ["one"]
-    assert slack.deliveries.envelopes[0].acked
-    assert slack.deliveries.envelopes[0].tries == 3
-
-
-async def test_a_message_not_stored_before_a_crash_is_not_lost(slack, ann, build, inbox, listening):
-    slack.deliveries.ack_seconds = 0.1
-    slack.deliveries.retry_seconds = (0.3, 1.0, 1.0)
-    reached = asyncio.Event()
-
-    async def die():
-        reached.set()
-        await asyncio.Event().wait()
-
-    inbox.before = die
-    async with listening(build()):
-        slack.say(slack.dm(ann), ann, "one")
-        await reached.wait()
-    assert inbox.texts == []
-
-    inbox.before = inbox.after
-    async with listening(build()):
-        await inbox.wait_for(1)
-        await slack.wait_until_heard()
-
-    assert inbox.texts == ["one"]
-
-
 async def test_messages_of_a_channel_keep_their_order_although_names_are_looked_up(
     slack, channel, inbox, listening
 ):
@@ -122,20 +30,12 @@ async def test_messages_of_a_channel_keep_their_order_although_names_are_looked_
     assert inbox.texts == [str(number) for number in range(40)]
 
 
-async def test_poison_is_set_aside_once_and_the_rest_goes_on(slack, ann, channel, inbox, listening):
+async def test_what_is_set_aside_is_kept_without_what_lets_others_act_for_us(
+    slack, ann, channel, inbox, listening
+):
     home = slack.dm(ann)
-    good = {"type": "message", "user": ann.id, "channel": home.id, "ts": "1796000000.000100", "text": "x"}
     async with listening(channel):
-        slack.push_event(good | {"ts": 17})
-        slack.push_event(good | {"ts": "yesterday"})
-        slack.push_event(good | {"channel": ["C1"]})
-        slack.push_event(good | {"channel": "general"})
-        slack.push_event(good | {"user": None})
-        slack.push_event(good | {"files": [{"id": 4}]})
-        slack.push_event(good | {"text": {"deep": [1]}})
-        slack.push_event({"type": ["message"], "channel": home.id})
-        slack.push_event("no object")
-        slack.push_event([])
+        slack.push_event({"type": "message", "user": ann.id, "channel": home.id, "ts": 17, "text": "x"})
         slack.push("events_api", {"type": "event_callback"})
         slack.push("events_api", {})
         slack.push("events_api", "text")
@@ -146,7 +46,6 @@ async def test_poison_is_set_aside_once_and_the_rest_goes_on(slack, ann, channel
 
     assert inbox.texts == ["last"]
     assert all(envelope.acked and envelope.tries == 1 for envelope in slack.deliveries.envelopes)
-    assert len(inbox.rejected) >= 7
     assert inbox.rejected[0].address.chat_id == home.id
     assert all("Zq7verificationtoken" not in row.raw for row in inbox.rejected)
 

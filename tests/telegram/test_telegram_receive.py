@@ -18,19 +18,6 @@ def offsets(tg):
     return [int(call.params.get("offset", 0)) for call in tg.calls if call.method == "getUpdates"]
 
 
-async def test_a_private_message_reaches_the_inbox(tg, channel, inbox, listening):
-    ann = tg.user(501, "Ann", "ann_l")
-    async with listening(channel):
-        written = tg.say(tg.private_chat(ann), ann, "Good morning")
-        (message,) = await inbox.wait_for(1)
-
-    assert message.text == "Good morning"
-    assert message.address.chat_id == "501"
-    assert message.sender.name == "Ann"
-    assert message.message_id == str(written["message_id"])
-    assert message.addressed
-
-
 async def test_the_offset_moves_only_once_the_message_is_stored(tg, channel, inbox, listening):
     ann = tg.user(501, "Ann")
     gate, reached = asyncio.Event(), asyncio.Event()
@@ -51,49 +38,6 @@ async def test_the_offset_moves_only_once_the_message_is_stored(tg, channel, inb
     assert inbox.texts == ["one"]
 
 
-async def test_a_message_stored_before_a_crash_is_redelivered_and_kept_once(tg, build, inbox, listening):
-    ann = tg.user(501, "Ann")
-    stored = asyncio.Event()
-
-    async def die():
-        stored.set()
-        await asyncio.Event().wait()
-
-    inbox.after = die
-    tg.say(tg.private_chat(ann), ann, "one")
-    async with listening(build()):
-        await stored.wait()
-    assert len(tg.updates) == 1
-
-    inbox.after = inbox.before
-    async with listening(build()):
-        await tg.wait_until_heard()
-
-    assert inbox.texts == ["one"]
-    assert len(inbox.deliveries) == 2
-
-
-async def test_a_message_not_stored_before_a_crash_is_not_lost(tg, build, inbox, listening):
-    ann = tg.user(501, "Ann")
-    reached = asyncio.Event()
-
-    async def die():
-        reached.set()
-        await asyncio.Event().wait()
-
-    inbox.before = die
-    tg.say(tg.private_chat(ann), ann, "one")
-    async with listening(build()):
-        await reached.wait()
-    assert inbox.texts == []
-
-    inbox.before = inbox.after
-    async with listening(build()):
-        await inbox.wait_for(1)
-
-    assert inbox.texts == ["one"]
-
-
 async def test_a_full_disk_holds_messages_back_and_keeps_their_order(tg, channel, inbox, pauses, listening):
     ann = tg.user(501, "Ann")
     inbox.failures = 8
@@ -104,33 +48,6 @@ async def test_a_full_disk_holds_messages_back_and_keeps_their_order(tg, channel
 
     assert inbox.texts == ["one", "two", "three"]
     assert pauses == [1, 2, 4, 8, 16, 30, 30, 30]
-
-
-async def test_poison_among_good_messages_is_set_aside_and_the_rest_goes_on(tg, channel, inbox, listening):
-    ann = tg.user(501, "Ann")
-    chat = tg.private_chat(ann)
-    poisons = [
-        {"message": {"message_id": "seven", "chat": {"id": 501, "type": "private"}}},
-        {"message": {}},
-        {"message": None},
-        {"message": {"message_id": 1, "chat": {"id": 501, "type": "private"}, "date": 10**30}},
-        {"message": {"message_id": 1, "chat": {"id": 10**400, "type": "private"}}},
-    ]
-    for number, poison in enumerate(poisons):
-        tg.say(chat, ann, f"good {number}")
-        tg.push_raw(poison)
-    for shapeless in ([], "text", None, 7, {"message": {}}):
-        tg.push_raw(shapeless, stamp=False)
-    tg.push_raw({"brand_new_kind": {"x": [1]}})
-    tg.say(chat, ann, "last")
-    async with listening(channel):
-        await inbox.wait_for(6)
-        await tg.wait_until_heard()
-
-    assert inbox.texts == ["good 0", "good 1", "good 2", "good 3", "good 4", "last"]
-    assert len(inbox.rejected) == 10
-    assert inbox.rejected[0].address.chat_id == "501"
-    assert '"seven"' in inbox.rejected[0].raw
 
 
 @pytest.mark.parametrize("poison", [DEEP, HUGE_NUMBER], ids=["deep", "number"])

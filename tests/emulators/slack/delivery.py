@@ -111,6 +111,10 @@ class Deliveries:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
+    def delivering(self) -> set["asyncio.Task[None]"]:
+        """Tasks that are the emulator's own."""
+        return set(self._tasks)
+
     def push(self, kind: str, payload: Any) -> Envelope:
         """Put something into the queue."""
         envelope = Envelope(kind, payload)
@@ -135,14 +139,18 @@ class Deliveries:
     def confirm(self, envelope_id: str, answer: Any) -> None:
         """The app has confirmed an envelope."""
         envelope = self._waiting.pop(envelope_id, None)
-        if envelope is None:
-            return
-        if self.ignored_acks > 0:
-            self.ignored_acks -= 1
+        if envelope is None or self._loses_ack():
             return
         envelope.acked, envelope.answer = True, answer
         envelope.confirmed.set()
         self._notify()
+
+    def _loses_ack(self) -> bool:
+        """Whether this confirmation is one that gets lost on the way (``ignored_acks``)."""
+        if self.ignored_acks == 0:
+            return False
+        self.ignored_acks -= 1
+        return True
 
     async def _pump(self) -> None:
         while True:
@@ -201,7 +209,7 @@ class Deliveries:
         delays = self.retry_seconds if envelope.kind == "events_api" else ()
         for delay in (*delays, None):
             envelope.tries += 1
-            if await self._post(envelope, target) == 200:
+            if await self._post(envelope, target) == 200 and not self._loses_ack():
                 envelope.acked = True
                 break
             if delay is not None:

@@ -110,10 +110,16 @@ async def get_updates(request: Request) -> RawResult:
 
 
 def _forget(world: World, offset: int) -> None:
-    """An offset acknowledges all before it; a negative one keeps that many of the newest."""
+    """An offset acknowledges all before it; a negative one keeps that many of the newest.
+
+    With ``ignored_acks`` some acknowledgements get lost, and what they were for is handed out again.
+    """
     if offset < 0:
         world.updates = world.updates[offset:]
     elif offset > 0:
+        if world.ignored_acks > 0 and any(update_id < offset for update_id, _ in world.updates):
+            world.ignored_acks -= 1
+            return
         world.acknowledged = max(world.acknowledged, offset - 1)
         world.updates = [update for update in world.updates if update[0] >= offset]
     world.notify()

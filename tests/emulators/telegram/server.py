@@ -101,6 +101,22 @@ class TelegramEmulator(World):
         """Wait until the bot has acknowledged all updates."""
         await self.wait_for(lambda: not self.updates, timeout)
 
+    @property
+    def polling(self) -> int:
+        """How many polls are waiting for an answer; one whose caller has gone does not count."""
+        return sum(
+            isinstance(connection, H11Protocol)
+            and connection.cycle is not None
+            and not connection.cycle.response_complete
+            and connection.scope["path"].endswith("/getUpdates")
+            for connection in self._state.connections
+        )
+
+    def cut(self) -> None:
+        """Break all connections; new ones can be made."""
+        for connection in list(self._state.connections):
+            connection.transport.abort()
+
     def serving(self) -> set["asyncio.Task[Any]"]:
         """Tasks that are the emulator's own; a poll is held although its caller has gone."""
         return set(self._state.tasks)
@@ -117,8 +133,7 @@ class TelegramEmulator(World):
     async def _stop_listening(self) -> None:
         assert self._server is not None
         self._server.close()
-        for connection in list(self._state.connections):
-            connection.transport.abort()
+        self.cut()
         # The server learns of the broken connections in its next rounds, and then drops answers.
         await asyncio.sleep(0)
         await asyncio.sleep(0)

@@ -102,6 +102,7 @@ class World:
         self.sent: list[Sent] = []
         self.calls: list[Call] = []
         self.acknowledged = 0
+        self.ignored_acks = 0
         self.webhook = ""
         self.presses: set[str] = set()
         self.allowed_updates: list[str] | None = None
