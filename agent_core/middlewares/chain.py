@@ -26,8 +26,10 @@ from agent_core.middlewares.llm_error_handling import (
 )
 from agent_core.middlewares.loop_detection import LoopDetectionMiddleware, LoopLimits
 from agent_core.middlewares.order import check_order
+from agent_core.middlewares.read_before_write import ReadBeforeWriteMiddleware
 from agent_core.middlewares.reminders import ReminderMiddleware
 from agent_core.middlewares.safety_finish_reason import SafetyFinishReasonMiddleware
+from agent_core.middlewares.sandbox_audit import SandboxAuditMiddleware
 from agent_core.middlewares.system_message_coalescing import SystemMessageCoalescingMiddleware
 from agent_core.middlewares.terminal_response import TerminalResponseMiddleware
 from agent_core.middlewares.thread_data import ThreadDataMiddleware
@@ -147,6 +149,8 @@ class ChainBuilder:
             SystemMessageCoalescingMiddleware(),
             ToolOutputBudgetMiddleware(settings.outputs),
             GuardrailMiddleware(ToolListGuardrail(settings.denied_tools), parts.guardrail),
+            SandboxAuditMiddleware(),
+            ReadBeforeWriteMiddleware(),
             ToolErrorHandlingMiddleware(settings.tool_seconds, settings.tool_seconds_by_tool),
             FenceMiddleware(),
             ClarificationMiddleware(),

@@ -165,7 +165,12 @@ def _write(turn: _Turn, name: str, text: str, tools: frozenset[str], said: str |
             return Reply(problem)
         return Reply(calls=(turn.call("write_file", path=path, content=text),))
     if written[-1][1].status == "error":
-        return _failed(f"Writing {name}", written[-1][1])
+        if len(written) > 1 or (not turn.done("read_file") and "read_file" not in tools):
+            return _failed(f"Writing {name}", written[-1][1])
+        # A file that is there already must be read before it is replaced.
+        if not turn.done("read_file"):
+            return Reply(calls=(turn.call("read_file", path=path),))
+        return Reply(calls=(turn.call("write_file", 1, path=path, content=text),))
     if not (presented := turn.done("present_files")):
         if problem := _missing(("present_files",), tools):
             return Reply(problem)
