@@ -1,6 +1,6 @@
 """Messages that are to be delivered, before the ledger has them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from channels.messages import Address, Button
 
@@ -27,6 +27,8 @@ class Draft:
         final: True for the last part of an answer.
         buttons: Below the text.
         pairing_id: The request whose code is put into the text as it is sent.
+        reply_via: Where it can go if we may not write in the chat; see
+            :class:`~channels.messages.InboundMessage`.
     """
 
     key: str
@@ -38,3 +40,4 @@ class Draft:
     final: bool = False
     buttons: tuple[Button, ...] = ()
     pairing_id: str | None = None
+    reply_via: str | None = field(default=None, repr=False)

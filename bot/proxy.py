@@ -201,6 +201,7 @@ class MessageProxy:
             in_reply_to=message.message_id,
             final=True,
             pairing_id=request_id,
+            reply_via=message.reply_via,
         )
         return outbox.add(session, [draft], self._now())
 
@@ -283,9 +284,7 @@ class MessageProxy:
         return {lane, run_lane}
 
     def _reply(self, session: Session, message: InboundMessage, reply: str) -> set[Lane]:
-        drafts = reply_drafts(
-            f"no:{message.dedupe_key}", message.address, reply, self._channels.split, message.message_id
-        )
+        drafts = reply_drafts(f"no:{message.dedupe_key}", message, reply, self._channels.split)
         return outbox.add(session, drafts, self._now())
 
 
@@ -315,4 +314,5 @@ def _clean(message: InboundMessage) -> InboundMessage:
         ),
         reply_to=None if message.reply_to is None else storable(message.reply_to),
         action=None if message.action is None else storable(message.action),
+        reply_via=None if message.reply_via is None else storable(message.reply_via),
     )

@@ -1,5 +1,6 @@
 """The ports between a platform and the rest of Hart."""
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Protocol
 
@@ -47,8 +48,8 @@ class Channel(Protocol):
         """True when only one node may receive at a time (Telegram long polling)."""
 
     @property
-    def idempotent(self) -> bool:
-        """True when sending the same key twice posts one message."""
+    def idempotent_for(self) -> timedelta | None:
+        """How long after a send the same key, sent again, still posts nothing new; None for never."""
 
     async def check(self) -> None:
         """Ask the platform whether our credentials are good.

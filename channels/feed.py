@@ -13,7 +13,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias
 
@@ -171,7 +171,7 @@ class FeedChannel:
 
     account = LOCAL_ACCOUNT
     exclusive = False
-    idempotent = True
+    idempotent_for = timedelta.max
 
     def __init__(self, name: Literal["web", "console"], feed: Feed, staging: Staging) -> None:
         self.name: str = name

@@ -1,6 +1,6 @@
 """What crosses the border between a platform and Hart."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
@@ -80,6 +80,8 @@ class InboundMessage:
         sent_at: When the platform says it was sent (aware), if it says so.
         action: For the press of a button, that button's id, as the platform gave it back: not to be
             trusted. The text is then empty, and ``message_id`` names the message with the button.
+        reply_via: Where an answer can go for a while if we may not write in the chat; opaque elsewhere.
+            Whoever knows it can write in our name, so it is not in ``repr``.
     """
 
     address: Address
@@ -93,6 +95,7 @@ class InboundMessage:
     reply_to: str | None = None
     sent_at: datetime | None = None
     action: str | None = None
+    reply_via: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +151,7 @@ class OutboundMessage:
         reply_to: Platform id of the message being answered, if any.
         possible_repeat: True when an earlier try may have reached people already. A channel
             without idempotent sends says so in the message.
+        reply_via: :attr:`InboundMessage.reply_via` of the message it answers.
     """
 
     address: Address
@@ -155,6 +159,7 @@ class OutboundMessage:
     content: OutboundText | OutboundFile
     reply_to: str | None = None
     possible_repeat: bool = False
+    reply_via: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

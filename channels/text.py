@@ -1,4 +1,4 @@
-"""Cutting long text into pieces that each fit one message. Pure, and the same for all platforms."""
+"""Text as it goes into messages: measured, cut, marked. Pure, and the same for all platforms."""
 
 import re
 from collections.abc import Callable
@@ -7,6 +7,9 @@ import regex
 
 Measure = Callable[[str], int]
 """How long a text is in a platform's own units; no character may measure less than 1."""
+
+REPEAT_MARK = "(You may have got this already: the connection broke while it was being sent.)"
+"""Stands above a message that people may have seen before."""
 
 _GRAPHEME = regex.compile(r"\X")
 _BORDERS = (

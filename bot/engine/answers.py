@@ -6,7 +6,7 @@ from dataclasses import replace
 from bot.drafts import Draft, FileDraft
 from bot.store.runs import Turn
 from channels.markdown.cutting import split_markdown
-from channels.messages import Address, Button
+from channels.messages import Address, Button, InboundMessage
 
 Splitter = Callable[[Address, str], list[str]]
 """Cuts text into pieces that each fit one message at an address."""
@@ -48,9 +48,7 @@ def answer_drafts(
         pieces: list[str | FileDraft] = [*texts, *files]
         if whole is not None and len(texts) > MOST_PIECES:
             pieces = [*split(address, opening(answer)), whole, *files]
-        drafts += _drafts(
-            f"{turn.run_id}:{place}", address, pieces, turn.message.message_id, quote=turn.quoted
-        )
+        drafts += _drafts(f"{turn.run_id}:{place}", address, pieces, turn.message, quote=turn.quoted)
     return drafts
 
 
@@ -63,20 +61,15 @@ def opening(answer: str) -> str:
 
 
 def reply_drafts(
-    key: str,
-    address: Address,
-    text: str,
-    split: Splitter,
-    in_reply_to: str,
-    buttons: tuple[Button, ...] = (),
+    key: str, message: InboundMessage, text: str, split: Splitter, buttons: tuple[Button, ...] = ()
 ) -> list[Draft]:
     """The deliveries of a short reply that no run made; the last one has the buttons. Pure."""
-    drafts = _drafts(key, address, split(address, text), in_reply_to, quote=False)
+    drafts = _drafts(key, message.address, split(message.address, text), message, quote=False)
     return [*drafts[:-1], *(replace(draft, buttons=buttons) for draft in drafts[-1:])]
 
 
 def _drafts(
-    key: str, address: Address, pieces: Sequence[str | FileDraft], in_reply_to: str, *, quote: bool
+    key: str, address: Address, pieces: Sequence[str | FileDraft], answered: InboundMessage, *, quote: bool
 ) -> list[Draft]:
     return [
         Draft(
@@ -84,9 +77,10 @@ def _drafts(
             address=address,
             text=piece if isinstance(piece, str) else None,
             file=None if isinstance(piece, str) else piece,
-            in_reply_to=in_reply_to,
+            in_reply_to=answered.message_id,
             quote=quote and number == 0,
             final=number == len(pieces) - 1,
+            reply_via=answered.reply_via if address == answered.address else None,
         )
         for number, piece in enumerate(pieces)
     ]

@@ -112,14 +112,7 @@ class ControlWorker:
         buttons = [Button(new_action_id(), choice.label) for choice in reply.choices]
         for button, choice in zip(buttons, reply.choices, strict=True):
             actions.add(session, button.id, choice.command, message.address, choice.sender_id, now)
-        drafts = reply_drafts(
-            f"in:{inbound_id}",
-            message.address,
-            reply.text,
-            self._channels.split,
-            message.message_id,
-            tuple(buttons),
-        )
+        drafts = reply_drafts(f"in:{inbound_id}", message, reply.text, self._channels.split, tuple(buttons))
         return outbox.add(session, drafts, now)
 
     def _kept(self, message: InboundMessage) -> str:

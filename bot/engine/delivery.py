@@ -2,7 +2,8 @@
 
 import asyncio
 import logging
-from datetime import timedelta
+from collections.abc import Callable
+from datetime import datetime, timedelta
 from functools import partial
 
 from sqlmodel import Session
@@ -18,7 +19,6 @@ from bot.lanes import Lane
 from bot.messages import load_buttons
 from bot.store import lanes, outbox, pairing
 from bot.store.database import Database
-from bot.store.states import DeliveryState
 from bot.store.tables import Delivery
 from channels.channel import Channel
 from channels.errors import AmbiguousSendError, PermanentSendError, TransientSendError
@@ -94,17 +94,17 @@ class DeliveryWorker:
         channel = self._channels.find(_address(delivery))
         if channel is None:
             return await self._channel_off(lane, fence, delivery)
-        repeat = delivery.possible_repeat or (
-            delivery.state == DeliveryState.SENDING and not channel.idempotent
-        )
+        unsure = delivery.unsettled_since
+        repeat = may_repeat(delivery, channel.idempotent_for, self._now())
         fence.check()
-        await self._write(fence, partial(outbox.mark_sending, delivery=delivery, repeat=repeat))
+        mark = partial(outbox.mark_sending, delivery=delivery, repeat=repeat, now=self._now())
+        await self._write(fence, mark)
         text = await self._with_code(fence, delivery)
         if text is None:
             await self._fail(fence, delivery, "nobody waits for this code any more")
             return True
         self._step(Step.SENDING)
-        return await self._try(lane, fence, channel, delivery, text)
+        return await self._try(lane, fence, channel, delivery, text, unsure)
 
     async def _with_code(self, fence: Fence, delivery: Delivery) -> str | None:
         """The text as people get it: a pairing code is made for each try, and stored only as its hash.
@@ -124,7 +124,16 @@ class DeliveryWorker:
 
         return text.replace(codes.PLACE, code) if await self._database.run(give) else None
 
-    async def _try(self, lane: Lane, fence: Fence, channel: Channel, delivery: Delivery, text: str) -> bool:
+    async def _try(
+        self,
+        lane: Lane,
+        fence: Fence,
+        channel: Channel,
+        delivery: Delivery,
+        text: str,
+        unsure: datetime | None,
+    ) -> bool:
+        """Send; ``unsure`` is the first of the tries before that may have reached people."""
         assert delivery.id is not None
         fence.check()
         try:
@@ -133,13 +142,14 @@ class DeliveryWorker:
             await self._fail(fence, delivery, str(error))
             return True
         except TransientSendError as error:
-            return await self._later(lane, fence, delivery, error, error.retry_after, ambiguous=False)
+            unsent = partial(outbox.mark_unsent, unsettled_since=unsure)
+            return await self._later(lane, fence, delivery, error, unsent, error.retry_after)
         except AmbiguousSendError as error:
-            return await self._later(lane, fence, delivery, error, None, ambiguous=True)
+            return await self._unsure(lane, fence, delivery, error)
         except Exception as error:
             # A fault of ours: it may have struck after the message had left, and may strike every time.
             log.exception("delivery %d", delivery.id)
-            return await self._later(lane, fence, delivery, error, None, ambiguous=True)
+            return await self._unsure(lane, fence, delivery, error)
         self._step(Step.POSTED)
         mark = partial(outbox.mark_sent, delivery_id=delivery.id, receipt=receipt.message_id, now=self._now())
         await self._write(fence, mark)
@@ -158,11 +168,19 @@ class DeliveryWorker:
             content = OutboundText(text, load_buttons(delivery.buttons) if delivery.buttons else ())
         return OutboundMessage(
             address=_address(delivery),
-            key=delivery.key,
+            # Each try of a code has another one: the platform must not take it for the same message.
+            key=f"{delivery.key}:{delivery.attempts}" if delivery.pairing_id else delivery.key,
             content=content,
             reply_to=delivery.in_reply_to if delivery.quote else None,
             possible_repeat=delivery.possible_repeat,
+            reply_via=delivery.reply_via,
         )
+
+    async def _unsure(self, lane: Lane, fence: Fence, delivery: Delivery, error: Exception) -> bool:
+        """After a try that may have reached people."""
+        if delivery.attempts >= AMBIGUOUS_TRIES:
+            return await self._give_up(fence, delivery, error)
+        return await self._later(lane, fence, delivery, error, outbox.mark_unsure)
 
     async def _later(
         self,
@@ -170,28 +188,23 @@ class DeliveryWorker:
         fence: Fence,
         delivery: Delivery,
         error: Exception,
-        retry_after: float | None,
-        *,
-        ambiguous: bool,
+        note: Callable[..., None],
+        retry_after: float | None = None,
     ) -> bool:
-        assert delivery.id is not None
-        too_often = ambiguous and delivery.attempts >= AMBIGUOUS_TRIES
-        if too_often or self._now() - delivery.created_at > GIVE_UP_AFTER:
-            await self._fail(fence, delivery, f"given up after {delivery.attempts} tries: {error}")
-            return True
+        """Try again after a while, which ``note`` writes down."""
+        if self._now() - delivery.created_at > GIVE_UP_AFTER:
+            return await self._give_up(fence, delivery, error)
         wait = retry_after or BACKOFF_SECONDS[min(delivery.attempts, len(BACKOFF_SECONDS)) - 1]
         until = self._now() + timedelta(seconds=wait)
         log.info("delivery %d waits %.0f s: %s", delivery.id, wait, error)
-        mark = partial(
-            outbox.mark_retry,
-            delivery_id=delivery.id,
-            error=str(error),
-            not_before=until,
-            ambiguous=ambiguous,
-        )
+        mark = partial(note, delivery_id=delivery.id, error=str(error), not_before=until)
         await self._write(fence, mark)
         self._wakes.at(lane, until)
         return False
+
+    async def _give_up(self, fence: Fence, delivery: Delivery, error: Exception) -> bool:
+        await self._fail(fence, delivery, f"given up after {delivery.attempts} tries: {error}")
+        return True
 
     async def _channel_off(self, lane: Lane, fence: Fence, delivery: Delivery) -> bool:
         if self._now() - delivery.created_at > GIVE_UP_AFTER:
@@ -211,6 +224,20 @@ class DeliveryWorker:
             work(session)
 
         await self._database.run(held)
+
+
+def may_repeat(delivery: Delivery, idempotent_for: timedelta | None, now: datetime) -> bool:
+    """Whether sending a delivery now could show people a second copy. Pure.
+
+    Args:
+        delivery: What is to be sent.
+        idempotent_for: How long the platform knows a send again by its key.
+        now: When it is to be sent.
+    """
+    since = delivery.unsettled_since
+    if delivery.possible_repeat or since is None:
+        return delivery.possible_repeat
+    return delivery.pairing_id is not None or idempotent_for is None or now - since >= idempotent_for
 
 
 def _address(delivery: Delivery) -> Address:

@@ -29,7 +29,11 @@ async def close_buttons(database: Database, channels: ChannelDirectory, press: I
         return
     labels = {button.id: button.label for button in load_buttons(delivery.buttons or "[]")}
     posted = OutboundMessage(
-        press.address, delivery.key, OutboundText(delivery.text), possible_repeat=delivery.possible_repeat
+        press.address,
+        delivery.key,
+        OutboundText(delivery.text),
+        possible_repeat=delivery.possible_repeat,
+        reply_via=press.reply_via,
     )
     try:
         async with asyncio.timeout(CLOSE_SECONDS):

@@ -41,6 +41,7 @@ def add(session: Session, drafts: Sequence[Draft], now: datetime, run_id: str | 
             "text": None if draft.text is None else storable(draft.text),
             "buttons": dump_buttons(draft.buttons) if draft.buttons else None,
             "pairing_id": draft.pairing_id,
+            "reply_via": draft.reply_via,
             "file_path": file.path if file else None,
             "file_name": storable(file.name) if file else None,
             "file_mime": file.mime if file else None,
@@ -62,11 +63,12 @@ def first_unsent(session: Session, lane: Lane) -> Delivery | None:
     return session.exec(statement.order_by(col(Delivery.id)).limit(1)).first()
 
 
-def mark_sending(session: Session, delivery: Delivery, repeat: bool) -> None:
+def mark_sending(session: Session, delivery: Delivery, repeat: bool, now: datetime) -> None:
     """Note that a try begins; from here to the next mark nobody knows whether it arrived."""
     delivery.state = DeliveryState.SENDING
     delivery.attempts += 1
     delivery.possible_repeat = repeat
+    delivery.unsettled_since = delivery.unsettled_since or now
     assert delivery.id is not None
     _set(
         session,
@@ -74,27 +76,61 @@ def mark_sending(session: Session, delivery: Delivery, repeat: bool) -> None:
         state=delivery.state,
         attempts=delivery.attempts,
         possible_repeat=repeat,
+        unsettled_since=delivery.unsettled_since,
     )
 
 
 def mark_sent(session: Session, delivery_id: int, receipt: str, now: datetime) -> None:
     """Note the platform's receipt."""
-    _set(session, delivery_id, state=DeliveryState.SENT, receipt=receipt, sent_at=now, error=None)
+    _set(
+        session,
+        delivery_id,
+        state=DeliveryState.SENT,
+        receipt=receipt,
+        sent_at=now,
+        error=None,
+        reply_via=None,
+    )
 
 
 def mark_failed(session: Session, delivery_id: int, error: str) -> None:
     """Give a delivery up."""
     _set(
-        session, delivery_id, state=DeliveryState.FAILED, error=storable(error), sent_at=None, not_before=None
+        session,
+        delivery_id,
+        state=DeliveryState.FAILED,
+        error=storable(error),
+        sent_at=None,
+        not_before=None,
+        reply_via=None,
     )
 
 
-def mark_retry(
-    session: Session, delivery_id: int, error: str, not_before: datetime, *, ambiguous: bool
+def mark_unsure(session: Session, delivery_id: int, error: str, not_before: datetime) -> None:
+    """Try again later, after a try that may have reached people."""
+    _set(session, delivery_id, state=DeliveryState.SENDING, error=storable(error), not_before=not_before)
+
+
+def mark_unsent(
+    session: Session, delivery_id: int, error: str, not_before: datetime, unsettled_since: datetime | None
 ) -> None:
-    """Try again later; after an ambiguous end the next try counts as a possible repeat."""
-    state = DeliveryState.SENDING if ambiguous else DeliveryState.OPEN
-    _set(session, delivery_id, state=state, error=storable(error), not_before=not_before)
+    """Try again later, after a try that surely reached nobody.
+
+    Args:
+        session: The unit of work.
+        delivery_id: Which.
+        error: Why.
+        not_before: When to try again.
+        unsettled_since: The first of the tries before that may have reached people, if there was one.
+    """
+    _set(
+        session,
+        delivery_id,
+        state=DeliveryState.OPEN,
+        error=storable(error),
+        not_before=not_before,
+        unsettled_since=unsettled_since,
+    )
 
 
 def is_open(delivery: Delivery) -> bool:

@@ -168,6 +168,7 @@ class Delivery(SQLModel, table=True):
     text: str | None = _text(nullable=True)
     buttons: str | None = _text(nullable=True)  # below the text, as JSON
     pairing_id: str | None = None  # the request whose code is put in as the text is sent
+    reply_via: str | None = _text(nullable=True)  # where it can go if we may not write there; until settled
     file_path: str | None = _text(nullable=True)  # relative to the home
     file_name: str | None = _text(nullable=True)
     file_mime: str | None = None
@@ -175,6 +176,7 @@ class Delivery(SQLModel, table=True):
     state: str = DeliveryState.OPEN
     attempts: int = 0
     possible_repeat: bool = False
+    unsettled_since: datetime | None = _time(nullable=True)  # the first try that may have reached people
     not_before: datetime | None = _time(nullable=True)
     receipt: str | None = _text(nullable=True)
     error: str | None = _text(nullable=True)

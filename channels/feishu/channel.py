@@ -5,6 +5,7 @@ import logging
 import random
 import time
 from collections.abc import Callable, Sequence
+from datetime import timedelta
 from pathlib import Path
 
 from channels.backoff import Pause
@@ -17,7 +18,7 @@ from channels.feishu.hearing import Hearer, identify
 from channels.feishu.lookup import ChatKinds, OwnMessages
 from channels.feishu.normalize import CHANNEL
 from channels.feishu.reactions import Reactions
-from channels.feishu.render import close_buttons, split
+from channels.feishu.render import close_buttons, marked, split
 from channels.feishu.transport import Listener, Timing
 from channels.messages import Address, Attachment, OutboundMessage, OutboundText, Receipt
 from channels.pacing import Limit, NoSlotError, Pacer, Urgency
@@ -30,7 +31,11 @@ LARK_URL = "https://open.larksuite.com"
 DEFAULT_RESPONSE_SECONDS = 15.0
 
 CHECK_SECONDS = 5.0
-"""How long a start waits for the check; other channels wait with it."""
+"""How long the check may take; until then the app is not listened to."""
+
+KEY_GOOD_FOR = timedelta(minutes=55)
+"""How long the platform knows a send again by its key: an hour (``uuid`` of "send messages"), less some
+minutes for clocks that differ and requests that are under way."""
 
 _PATIENCE_SECONDS = 5.0
 """How long a message waits here for its turn; one that must wait longer goes back to the outbox."""
@@ -61,7 +66,7 @@ class FeishuChannel:
 
     name = CHANNEL
     exclusive = False
-    idempotent = True
+    idempotent_for = KEY_GOOD_FOR
 
     def __init__(
         self,
@@ -156,7 +161,7 @@ class FeishuChannel:
         """Show what was chosen in the place of the buttons; see :class:`~channels.channel.Channel`."""
         assert isinstance(message.content, OutboundText), "files have no buttons"
         try:
-            call = close_buttons(message_id, message.content.text, chosen)
+            call = close_buttons(message_id, marked(message.content.text, message.possible_repeat), chosen)
             await self._pacer.slot(
                 message.address.chat_id, "edit", Urgency.PROGRESS, patience=_PATIENCE_SECONDS
             )

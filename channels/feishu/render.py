@@ -15,6 +15,7 @@ from channels.errors import PermanentSendError
 from channels.feishu.api import ApiCall, is_id
 from channels.markdown.cutting import split_markdown
 from channels.messages import Button, OutboundMessage
+from channels.text import REPEAT_MARK
 
 CARD_LIMIT = 30 * 1024
 """Bytes of a card or a post (open platform, "send messages")."""
@@ -89,6 +90,11 @@ def close_buttons(message_id: str, text: str, chosen: str) -> ApiCall:
     return ApiCall("PATCH", f"/open-apis/im/v1/messages/{message_id}", body={"content": _json(card)})
 
 
+def marked(text: str, possible_repeat: bool) -> str:
+    """The text with a word that people may have seen it before."""
+    return f"{REPEAT_MARK}\n\n{text}" if possible_repeat else text
+
+
 def text_forms(text: str, buttons: Sequence[Button] = (), thread: str | None = None) -> tuple[Form, ...]:
     """The ways to post a text, best first. Only a card has buttons; the text says all that they do.
 
@@ -98,21 +104,21 @@ def text_forms(text: str, buttons: Sequence[Button] = (), thread: str | None = N
         thread: The thread it goes into, which a press does not tell.
     """
     clean = _LONE_SURROGATE.sub("\ufffd", text)
-    marked = neutralise(clean)
-    card = _card(marked, _keys(buttons, thread))
-    post = {"zh_cn": {"content": [[{"tag": "md", "text": marked}]]}}
+    quiet = neutralise(clean)
+    card = _card(quiet, _keys(buttons, thread))
+    post = {"zh_cn": {"content": [[{"tag": "md", "text": quiet}]]}}
     # In plain text nothing would turn an entity back into a bracket.
     plain = {"text": _TAG.sub("＜", clean)}
     forms = (_form("interactive", card), _form("post", post), _form("text", plain))
     return forms if count_tables(clean) <= TABLES_PER_CARD else forms[1:]
 
 
-def _card(marked: str, below: list[dict[str, Any]]) -> dict[str, Any]:
+def _card(text: str, below: list[dict[str, Any]]) -> dict[str, Any]:
     """A card of Markdown and what stands below it (card JSON 2.0)."""
     return {
         "schema": "2.0",
         "config": {"update_multi": True},
-        "body": {"elements": [{"tag": "markdown", "content": marked}, *below]},
+        "body": {"elements": [{"tag": "markdown", "content": text}, *below]},
     }
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from channels.errors import AmbiguousSendError, PermanentSendError, SendError, TransientSendError
 from channels.feishu.api import TOKEN_CODES, ApiCall, ApiError, NotSentError, OpenApi, RefusedError
-from channels.feishu.render import Form, destinations, text_forms
+from channels.feishu.render import Form, destinations, marked, text_forms
 from channels.feishu.upload import upload
 from channels.messages import OutboundMessage, OutboundText, Receipt
 
@@ -33,7 +33,8 @@ async def post(client: OpenApi, message: OutboundMessage) -> Receipt:
     targets = destinations(message)
     match message.content:
         case OutboundText(text, buttons):
-            forms = text_forms(text, buttons, message.address.platform_thread)
+            said = marked(text, message.possible_repeat)
+            forms = text_forms(said, buttons, message.address.platform_thread)
         case file:
             try:
                 forms = (await upload(client, file),)

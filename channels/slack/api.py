@@ -133,6 +133,14 @@ class SlackApi(Protocol):
             OSError: The file cannot be read.
         """
 
+    async def respond(self, url: str, message: Mapping[str, Json]) -> None:
+        """Post a message to the response URL of a command or press. It bears no token.
+
+        Raises:
+            NotSentError, BrokenError, RefusedError: See there.
+            OutsideError: The address is none of Slack's.
+        """
+
     def open_file(self, url: str) -> AbstractAsyncContextManager[Download]:
         """Receive a file. Our token goes to Slack's hosts only, and not along to where they point.
 

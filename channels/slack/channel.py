@@ -13,7 +13,7 @@ from channels.backoff import Pause
 from channels.budgets import SLACK
 from channels.channel import Inbox
 from channels.errors import PermanentSendError, TransientSendError
-from channels.messages import Address, Attachment, OutboundMessage, OutboundText, Receipt
+from channels.messages import Address, Attachment, OutboundMessage, Receipt
 from channels.pacing import Limit, NoSlotError, Pacer, Urgency
 from channels.slack import files, render, send
 from channels.slack.api import ApiError, RefusedError, SlackApi, Token
@@ -69,7 +69,7 @@ class SlackChannel:
 
     name = CHANNEL
     exclusive = False
-    idempotent = False
+    idempotent_for = None
 
     def __init__(
         self,
@@ -174,7 +174,7 @@ class SlackChannel:
         # After a rate limit it is the outbox that holds the chat up, on all nodes and over restarts.
         receipt = await send.post(self._client, message)
         root = message.address.platform_thread
-        if root is None and isinstance(message.content, OutboundText):
+        if root is None and render.is_timestamp(receipt.message_id):
             root = receipt.message_id
         if root is not None:
             self._people.wrote_in(Thread(message.address.chat_id, root))
@@ -196,11 +196,10 @@ class SlackChannel:
     async def close_buttons(self, message_id: str, message: OutboundMessage, chosen: str) -> None:
         """Show what was chosen in the place of the buttons; see :class:`~channels.channel.Channel`."""
         try:
-            call = render.close_buttons(message, message_id, chosen)
             await self._pacer.slot(
-                message.address.chat_id, call.method, Urgency.PROGRESS, patience=_PATIENCE_SECONDS
+                message.address.chat_id, "chat.update", Urgency.PROGRESS, patience=_PATIENCE_SECONDS
             )
-            await self._client.call(call)
+            await send.close_buttons(self._client, message_id, message, chosen)
         except (ApiError, PermanentSendError, NoSlotError) as fault:
             log.debug("slack/%s: buttons stay: %s", self.account, fault)
 

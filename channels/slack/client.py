@@ -6,6 +6,7 @@ placeholder in their place. They are put only into requests to hosts of Slack.
 
 import asyncio
 import logging
+import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -50,6 +51,9 @@ _KEEPALIVE_SECONDS = 5.0
 _UPLOAD_PATIENCE = 4
 _MOST_REDIRECTS = 5
 _CHUNK = 65536
+_MOST_WORDS = 1000
+_TAKEN = '{"ok":true}'
+_WORD = re.compile(r"[a-z_]{1,60}")
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 _SLACK_DOMAINS = ("slack.com", "slack-files.com", "slack-gov.com")
 
@@ -135,6 +139,23 @@ class SlackClient:
                     await response.read()
             except (aiohttp.ClientError, TimeoutError, OSError) as error:
                 raise _connection_fault(error) from None
+
+    async def respond(self, url: str, message: Mapping[str, Json]) -> None:
+        """Post to a response URL; see :class:`~channels.slack.api.SlackApi`."""
+        if not may_have_token(url, self._base_url):
+            raise OutsideError("the response URL is none of Slack's")
+        try:
+            async with self._open_session().post(url, json=message, allow_redirects=False) as response:
+                said = (await response.content.read(_MOST_WORDS)).decode("utf-8", "replace").strip()
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            raise _connection_fault(error) from None
+        word = said if _WORD.fullmatch(said) else ""
+        if response.status == 200 and not word and said != _TAKEN:
+            raise GarbledError("the answer is not what a response URL answers")
+        if response.status != 200 or word not in ("ok", ""):
+            raise RefusedError(
+                response.status, word, retry_after=_seconds(response.headers.get("Retry-After"))
+            )
 
     @asynccontextmanager
     async def open_file(self, url: str) -> AsyncIterator[Download]:

@@ -12,6 +12,8 @@ ChannelId = Annotated[str, Field(pattern=r"^[CDG][A-Z0-9]{1,30}$")]
 UserId = Annotated[str, Field(pattern=r"^[UW][A-Z0-9]{1,30}$")]
 Timestamp = Annotated[str, Field(pattern=r"^[0-9]{1,11}\.[0-9]{1,9}$")]
 """Seconds since the epoch with a counter behind the point; names a message within its channel."""
+ResponseUrl = Annotated[str, Field(max_length=500)]
+"""Takes five answers within 30 minutes, without a token (Slack docs, "Handling user interaction")."""
 Count = Annotated[int, Field(ge=0, lt=2**63)]
 
 
@@ -64,6 +66,7 @@ class SlashCommand(_Model):
     user_name: str = ""
     channel_id: ChannelId
     trigger_id: Annotated[str, Field(min_length=1, max_length=200)]
+    response_url: ResponseUrl | None = None
 
 
 class Presser(_Model):
@@ -104,3 +107,4 @@ class BlockActions(_Model):
     message: ShownMessage | None = None
     actions: Annotated[list[PressedButton], Field(min_length=1)]
     trigger_id: Annotated[str, Field(min_length=1, max_length=200)]
+    response_url: ResponseUrl | None = None

@@ -180,6 +180,7 @@ def normalize_command(command: SlashCommand, account: str, bot: BotIdentity) -> 
         dedupe_key=f"{CHANNEL}:{account}:{bot.team_id}:command:{command.trigger_id}",
         text=f"/{words}" if words else HELP,
         addressed=True,
+        reply_via=_way_back(command.response_url),
     )
 
 
@@ -200,6 +201,7 @@ def normalize_press(press: BlockActions, account: str, bot: BotIdentity) -> Inbo
         dedupe_key=f"{CHANNEL}:{account}:{bot.team_id}:press:{_storable(press.trigger_id)}",
         text="",
         action=_storable(pressed.value)[:_ACTION_LIMIT],
+        reply_via=_way_back(press.response_url),
     )
 
 
@@ -262,6 +264,10 @@ def _attachment(file: File) -> Attachment:
         size=file.size,
         mime=_storable(file.mimetype)[:_FILE_NAME_LIMIT] if file.mimetype else None,
     )
+
+
+def _way_back(response_url: str | None) -> str | None:
+    return _storable(response_url) if response_url else None
 
 
 def _storable(text: str) -> str:

@@ -7,13 +7,11 @@ from channels.errors import PermanentSendError
 from channels.markdown.cutting import split_markdown
 from channels.messages import Address, Button, OutboundMessage, OutboundText
 from channels.slack.api import ApiCall, Encoding, Json
-from channels.text import utf16_length
+from channels.text import REPEAT_MARK, utf16_length
 
 MESSAGE_LIMIT = 12_000
 """Characters in ``markdown_text`` (Slack docs, ``chat.postMessage``); counted here as UTF-16 units, the
 larger of the likely readings."""
-
-REPEAT_MARK = "(You may have got this already: the connection broke while it was being sent.)"
 
 TEXT_LIMIT = MESSAGE_LIMIT - len(REPEAT_MARK) - 2
 """Characters of text in one message, so that there is always room for the repeat mark."""
@@ -88,6 +86,24 @@ def close_buttons(message: OutboundMessage, timestamp: str, chosen: str) -> ApiC
         "chat.update",
         {"channel": channel, "ts": timestamp, "text": said, "blocks": _blocks(said, _chosen(chosen))},
     )
+
+
+def response(message: OutboundMessage, text: str, buttons: Sequence[Button]) -> dict[str, Json]:
+    """What to post to a response URL, for the eyes of whoever gave the command."""
+    said = _said(message, text)
+    return {
+        "response_type": "ephemeral",
+        "replace_original": False,
+        "text": said,
+        "blocks": _blocks(said, keyboard(buttons)),
+    }
+
+
+def replacement(message: OutboundMessage, chosen: str) -> dict[str, Json]:
+    """What to post to the response URL of a press, in the place of the message with the button."""
+    assert isinstance(message.content, OutboundText), "files have no buttons"
+    said = _said(message, message.content.text)
+    return {"replace_original": True, "text": said, "blocks": _blocks(said, _chosen(chosen))}
 
 
 def keyboard(buttons: Sequence[Button]) -> list[Json]:

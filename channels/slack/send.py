@@ -3,14 +3,14 @@
 import asyncio
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from channels.errors import AmbiguousSendError, PermanentSendError, SendError, TransientSendError
 from channels.messages import Button, OutboundFile, OutboundMessage, OutboundText, Receipt
-from channels.slack.api import ApiCall, ApiError, NotSentError, RefusedError, SlackApi
-from channels.slack.render import complete_upload, post_message, shown_name, upload_url
+from channels.slack import render
+from channels.slack.api import ApiCall, ApiError, Json, NotSentError, OutsideError, RefusedError, SlackApi
 
 log = logging.getLogger(__name__)
 
@@ -46,6 +46,13 @@ MAY_HAVE_BEEN_OBEYED = frozenset(
 """Errors after which "some aspect of the operation" may have succeeded (same source)."""
 
 
+SEEN_BY_ONE = "ephemeral"
+"""Receipt of an answer that only one person sees: Slack tells no name of it."""
+
+_NOT_THERE = frozenset({"not_in_channel", "channel_not_found"})
+"""We are no member of the channel (same source)."""
+
+
 def posting_method(message: OutboundMessage) -> str:
     """The method that shows a message to people. Pure."""
     return "chat.postMessage" if isinstance(message.content, OutboundText) else "files.completeUploadExternal"
@@ -64,28 +71,65 @@ async def post(client: SlackApi, message: OutboundMessage) -> Receipt:
             return await _post_file(client, message, path, name)
 
 
+async def close_buttons(client: SlackApi, message_id: str, message: OutboundMessage, chosen: str) -> None:
+    """Show what was chosen in the place of a message's buttons.
+
+    Raises:
+        ApiError: It could not be done.
+        PermanentSendError: The address cannot be one of Slack's.
+    """
+    try:
+        await client.call(render.close_buttons(message, message_id, chosen))
+    except RefusedError as refused:
+        if message.reply_via is None or refused.error not in (*_NOT_THERE, "message_not_found"):
+            raise
+        # A message for one person only is none that can be changed by its name.
+        await client.respond(message.reply_via, render.replacement(message, chosen))
+
+
 async def _post_text(
     client: SlackApi, message: OutboundMessage, text: str, buttons: Sequence[Button]
 ) -> Receipt:
     try:
-        try:
-            answer = await client.call(post_message(message, text, buttons))
-        except RefusedError as refused:
-            if not buttons or not refused.error.startswith("invalid_blocks"):
-                raise
-            # The text says all that the buttons do.
-            log.warning("slack: sent without buttons, which were refused: %s", refused)
-            answer = await client.call(post_message(message, text))
+        answer = await _post_blocks(client, message, text, buttons)
+    except RefusedError as refused:
+        if message.reply_via is None or refused.error not in _NOT_THERE:
+            raise classify(refused) from None
+        return await _respond(client, message.reply_via, render.response(message, text, buttons))
     except ApiError as fault:
         raise classify(fault) from None
     return _receipt(answer.get("ts"))
+
+
+async def _post_blocks(
+    client: SlackApi, message: OutboundMessage, text: str, buttons: Sequence[Button]
+) -> dict[str, Any]:
+    try:
+        return await client.call(render.post_message(message, text, buttons))
+    except RefusedError as refused:
+        if not buttons or not refused.error.startswith("invalid_blocks"):
+            raise
+        # The text says all that the buttons do.
+        log.warning("slack: sent without buttons, which were refused: %s", refused)
+        return await client.call(render.post_message(message, text))
+
+
+async def _respond(client: SlackApi, url: str, body: Mapping[str, Json]) -> Receipt:
+    """Answer where a command came from: who gave it sees the answer, and nobody else."""
+    try:
+        await client.respond(url, body)
+    except OutsideError as outside:
+        raise PermanentSendError(f"Slack: {outside}") from None
+    except ApiError as fault:
+        raise classify(fault) from None
+    return Receipt(SEEN_BY_ONE)
 
 
 async def _post_file(client: SlackApi, message: OutboundMessage, path: Path, name: str) -> Receipt:
     """Three steps (Slack docs, "Uploading files"); only the last one shows anything to people."""
     size = await asyncio.to_thread(_checked_size, path)
     try:
-        granted = await client.call(upload_url(name, size))
+        granted = await client.call(render.upload_url(name, size))
         match granted:
             case {"upload_url": str(url), "file_id": str(file_id)} if url.startswith(("http://", "https://")):
                 await client.upload(url, path)
@@ -95,8 +139,8 @@ async def _post_file(client: SlackApi, message: OutboundMessage, path: Path, nam
         raise _not_yet(classify(fault)) from None
     except OSError as error:
         raise PermanentSendError(f"the file to send cannot be read: {error.strerror}") from None
-    files = json.dumps([{"id": file_id, "title": shown_name(name)}])
-    await _call(client, complete_upload(message, files))
+    files = json.dumps([{"id": file_id, "title": render.shown_name(name)}])
+    await _call(client, render.complete_upload(message, files))
     return _receipt(file_id)
 
 

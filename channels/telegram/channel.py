@@ -49,7 +49,7 @@ class TelegramChannel:
 
     name = CHANNEL
     exclusive = True
-    idempotent = False
+    idempotent_for = None
 
     def __init__(
         self,

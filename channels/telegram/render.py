@@ -10,12 +10,10 @@ from channels.markdown.cutting import split_markdown
 from channels.messages import Address, Button, OutboundFile, OutboundMessage, OutboundText
 from channels.telegram.api import ApiCall, Json, Upload
 from channels.telegram.formatting import Formatted, format_markdown
-from channels.text import utf16_length
+from channels.text import REPEAT_MARK, utf16_length
 
 MESSAGE_LIMIT = 4096
 """UTF-16 code units in one message (Bot API ``sendMessage``)."""
-
-REPEAT_MARK = "(You may have got this already: the connection broke while it was being sent.)"
 
 TEXT_LIMIT = MESSAGE_LIMIT - utf16_length(REPEAT_MARK + "\n\n")
 """UTF-16 code units of text in one message, so that there is always room for the repeat mark."""

@@ -5,6 +5,7 @@ import pytest
 from bot.channel_factory import build_channels
 from bot.config import ConfigError, load
 from bot.home import Home
+from channels.feishu.channel import KEY_GOOD_FOR
 
 SECRET = "A1b2C3d4E5f6A1b2C3d4E5f6A1b2C3d4"
 GOOD = {"FEISHU_APP_ID": "cli_a1b2c3d4e5f60708", "FEISHU_APP_SECRET": SECRET}
@@ -111,6 +112,8 @@ async def test_each_account_that_is_on_becomes_a_channel(settings, tmp_path):
     found = settings("app_id: $FEISHU_APP_ID\napp_secret: $FEISHU_APP_SECRET", **GOOD)
     channels = [one for one in build_channels(found, Home(tmp_path), None) if one.name == "feishu"]
 
-    assert [(one.account, one.exclusive, one.idempotent) for one in channels] == [("main", False, True)]
+    assert [(one.account, one.exclusive, one.idempotent_for) for one in channels] == [
+        ("main", False, KEY_GOOD_FOR)
+    ]
     for channel in channels:
         await channel.close()
