@@ -79,6 +79,78 @@ class FilePresented:
     file: PresentedFile
 
 
+class SubagentStatus(StrEnum):
+    """How a subagent ended."""
+
+    COMPLETED = "completed"
+    FAILED = "failed"
+    TIMED_OUT = "timed_out"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True, slots=True)
+class SubagentStarted:
+    """A subagent began to work, or goes on after its process died; then it is told again.
+
+    Args:
+        task_id: Id of the ``task`` call, which all events of this subagent carry.
+        kind: Which kind of subagent.
+        description: What it does, in the few words the lead agent gave for people.
+    """
+
+    task_id: str
+    kind: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class SubagentStep:
+    """A subagent's model has answered.
+
+    Args:
+        task_id: Which subagent.
+        number: How often it has, counted from 1.
+    """
+
+    task_id: str
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class SubagentText:
+    """A piece of what a subagent says; ids and pieces as in :class:`TextDelta`."""
+
+    task_id: str
+    message_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SubagentTool:
+    """A subagent called a tool, or its call ended."""
+
+    task_id: str
+    event: ToolStarted | ToolFinished
+
+
+@dataclass(frozen=True, slots=True)
+class SubagentEnded:
+    """A subagent ended. A run that is cancelled as a whole may end without telling this.
+
+    Args:
+        task_id: Which subagent.
+        status: How.
+        usage: What it has used, also before a resume.
+    """
+
+    task_id: str
+    status: SubagentStatus
+    usage: Usage
+
+
+SubagentEvent = SubagentStarted | SubagentStep | SubagentText | SubagentTool | SubagentEnded
+
+
 class RunStatus(StrEnum):
     """How a run ended."""
 
@@ -95,7 +167,7 @@ class RunEnded:
         answer: What to say: the final answer, or for a failed run what went wrong and what to
             do next, in words for people.
         files: All files presented in this run, in order, each once.
-        usage: All model calls of this run, also those before a resume.
+        usage: All model calls of this run, also those before a resume, and those of its subagents.
         error: For the log, when failed; carries no secret.
     """
 
@@ -106,4 +178,4 @@ class RunEnded:
     error: str | None = None
 
 
-RunEvent = TextDelta | ToolStarted | ToolFinished | FilePresented | RunEnded
+RunEvent = TextDelta | ToolStarted | ToolFinished | FilePresented | SubagentEvent | RunEnded

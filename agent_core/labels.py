@@ -32,6 +32,8 @@ def label(tool: str, arguments: Mapping[str, Any]) -> str:
             text = f"Running {_program(arguments.get('command'))}"
         case "present_files":
             text = f"Sharing {_file_names(arguments.get('paths'))}"
+        case "task":
+            text = f"Subagent: {arguments.get('description') or 'a task'}"
         case "read_feed":
             text = f"Reading the feed {arguments.get('url') or ''}"
         case _:

@@ -1,4 +1,4 @@
-"""The lead agent: one model, its tools and its middlewares, as a LangGraph graph."""
+"""An agent: one model, its tools and its middlewares, as a LangGraph graph."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -24,8 +24,9 @@ def make_lead_agent(
     model: BaseChatModel,
     tools: Sequence[BaseTool],
     middleware: Sequence[AgentMiddleware[Any, Any, Any]],
-    checkpointer: BaseCheckpointSaver[Any],
+    checkpointer: BaseCheckpointSaver[Any] | None,
     system_prompt: str,
+    name: str = "lead",
 ) -> LeadAgent:
     """Build the graph. It takes some 20 ms, so build one per model and keep it.
 
@@ -33,8 +34,9 @@ def make_lead_agent(
         model: The chat model.
         tools: In the order the model sees them; keep it, providers cache by it.
         middleware: Outermost first, from ``middlewares/chain.py``.
-        checkpointer: Where the state is kept.
+        checkpointer: Where the state is kept; None for a subagent, which inherits it.
         system_prompt: The same text for every thread.
+        name: Tells agents apart in traces.
     """
     return create_agent(
         model,
@@ -44,5 +46,5 @@ def make_lead_agent(
         state_schema=ThreadState,
         context_schema=RunContext,
         checkpointer=checkpointer,
-        name="lead",
+        name=name,
     )

@@ -28,6 +28,8 @@ from agent_core.models.offline import OfflineChatModel
 from agent_core.paths import ThreadFiles
 from agent_core.prompt import system_prompt
 from agent_core.stream_events import StreamEvents, started
+from agent_core.subagents.spec import SubagentSettings, SubagentSpec
+from agent_core.subagents.team import SubagentTeam
 from agent_core.tools.present import presented_files
 from agent_core.tools.thread_tools import file_tools
 from agent_core.tracing import disable_stray_tracing
@@ -50,10 +52,12 @@ class AgentSettings:
     Args:
         instructions: The operator's addition to the system prompt.
         chain: What is configured about its middlewares.
+        subagents: Kinds of subagents beside the built-in ones.
     """
 
     instructions: str = ""
     chain: ChainSettings = field(default_factory=ChainSettings)
+    subagents: tuple[SubagentSpec, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +103,9 @@ class AgentRuntime:
         tools: Further tools, offered after those for the thread's files.
         settings: What is configured about the agent.
         parts: What the middlewares ask others for.
+
+    Raises:
+        SubagentConfigError: A kind of subagent is defined in a way that cannot work.
     """
 
     def __init__(
@@ -116,6 +123,15 @@ class AgentRuntime:
         settings = settings or AgentSettings()
         self._prompt = system_prompt(settings.instructions)
         self._chains = ChainBuilder(models, settings.chain, parts or ChainParts())
+        self._team = SubagentTeam(
+            models,
+            self._tools,
+            SubagentSettings(
+                settings.chain.subagents_at_once, settings.chain.subagents_per_run, settings.subagents
+            ),
+            settings.instructions,
+            self._chains.build_for_subagent,
+        )
         self._agents: dict[tuple[str, bool], LeadAgent] = {}
         self._state_agent: LeadAgent | None = None
 
@@ -204,9 +220,8 @@ class AgentRuntime:
 
     def _build(self, model: str, plan_mode: bool) -> LeadAgent:
         chain = self._chains.build(model, plan_mode=plan_mode)
-        return make_lead_agent(
-            self._models.get(model), self._tools, chain, self._checkpoints.saver, self._prompt
-        )
+        tools = [*self._tools, self._team.task_tool(model)]
+        return make_lead_agent(self._models.get(model), tools, chain, self._checkpoints.saver, self._prompt)
 
     async def _events(self, agent: LeadAgent, request: RunRequest) -> AsyncGenerator[RunEvent, None]:
         config = _config(request.thread_id, request.run_id)
@@ -231,7 +246,7 @@ class AgentRuntime:
                 None if begun else _input(request),
                 config,
                 context=_context(request),
-                stream_mode=["messages", "updates", "values"],
+                stream_mode=["messages", "updates", "values", "custom"],
                 durability="sync",
             ):
                 mode, data = cast("tuple[str, Any]", item)

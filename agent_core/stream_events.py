@@ -5,14 +5,21 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 
-from agent_core.events import FilePresented, RunEvent, TextDelta, ToolFinished, ToolStarted
+from agent_core.events import (
+    FilePresented,
+    RunEvent,
+    SubagentEvent,
+    TextDelta,
+    ToolFinished,
+    ToolStarted,
+)
 from agent_core.labels import label
 from agent_core.lead_agent import MODEL_NODE
 from agent_core.tools.present import presented_files
 
 
 class StreamEvents:
-    """Reads the ``messages`` and ``updates`` streams of one run of the graph."""
+    """Reads the ``messages``, ``updates`` and ``custom`` streams of one run of the graph."""
 
     def __init__(self) -> None:
         self._presented: set[str] = set()
@@ -25,6 +32,8 @@ class StreamEvents:
         elif mode == "updates":
             for message in _updated(data):
                 yield from self._message(message)
+        elif mode == "custom" and isinstance(data, SubagentEvent):
+            yield data
 
     def _message(self, message: AnyMessage) -> Iterator[RunEvent]:
         if isinstance(message, AIMessage):

@@ -4,7 +4,7 @@ A turn is one person's message, whose id is the run id, and all that follows it 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
@@ -12,6 +12,7 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMes
 from agent_core.events import Usage
 from agent_core.human_message import said_in
 from agent_core.middlewares.dangling_tool_calls import NO_RESULT, open_calls
+from agent_core.subagents.record import charged
 
 Role = Literal["person", "hart"]
 
@@ -79,9 +80,16 @@ def closing(turn: Sequence[AnyMessage], note: str, error: str | None = None) -> 
 
 
 def usage(turn: Sequence[AnyMessage]) -> Usage:
-    """Add up what the providers counted for the model calls of a turn."""
+    """Add up what the providers counted for the model calls of a turn and of its subagents."""
     total = Usage()
     for message in turn:
+        if (subagent := charged(message)) is not None:
+            total = replace(
+                total,
+                input_tokens=total.input_tokens + subagent.input_tokens,
+                output_tokens=total.output_tokens + subagent.output_tokens,
+                cached_tokens=total.cached_tokens + subagent.cached_tokens,
+            )
         counted = message.usage_metadata if isinstance(message, AIMessage) else None
         if counted is None:
             continue

@@ -2,11 +2,23 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
-from agent_core.events import FilePresented, RunEnded, RunEvent, TextDelta, ToolFinished, ToolStarted
+from agent_core.events import (
+    FilePresented,
+    RunEnded,
+    RunEvent,
+    SubagentEnded,
+    SubagentStarted,
+    SubagentStep,
+    SubagentText,
+    SubagentTool,
+    TextDelta,
+    ToolFinished,
+    ToolStarted,
+)
 from channels.channel import Channel
 from channels.messages import Address
 from channels.views import Phase, RunView, ToolLine
@@ -18,10 +30,11 @@ LAST_VIEW_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """A view together with the message it is being written under."""
+    """A view together with the message it is being written under, and the label of each subagent."""
 
     view: RunView
     message_id: str | None = None
+    subagents: Mapping[str, str] = field(default_factory=dict)
 
 
 def fold(progress: Progress, event: RunEvent) -> Progress:
@@ -30,7 +43,8 @@ def fold(progress: Progress, event: RunEvent) -> Progress:
     match event:
         case TextDelta(message_id=message_id, text=text):
             before = view.text if message_id == progress.message_id else ""
-            return Progress(replace(view, phase=Phase.ANSWERING, text=before + text), message_id)
+            answering = replace(view, phase=Phase.ANSWERING, text=before + text)
+            return replace(progress, view=answering, message_id=message_id)
         case ToolStarted(call_id=call_id, label=label):
             others = tuple(line for line in view.tools if line.id != call_id)
             line = ToolLine(call_id, label)
@@ -40,10 +54,23 @@ def fold(progress: Progress, event: RunEvent) -> Progress:
                 replace(line, done=True, ok=ok) if line.id == call_id else line for line in view.tools
             )
             return replace(progress, view=replace(view, tools=lines))
-        case FilePresented():
+        case SubagentStarted(task_id=task_id):
+            labels = {line.id: line.label for line in view.tools if line.id == task_id}
+            return replace(progress, subagents={**labels, **progress.subagents})
+        case SubagentTool(task_id=task_id, event=ToolStarted(label=label)):
+            label = f"{progress.subagents.get(task_id, 'Subagent')} ({label})"
+            return replace(progress, view=_relabelled(view, task_id, label))
+        case SubagentEnded(task_id=task_id) if task_id in progress.subagents:
+            return replace(progress, view=_relabelled(view, task_id, progress.subagents[task_id]))
+        case FilePresented() | SubagentStep() | SubagentText() | SubagentTool() | SubagentEnded():
             return progress
         case RunEnded(answer=answer):
             return replace(progress, view=replace(view, phase=Phase.DONE, text=answer))
+
+
+def _relabelled(view: RunView, line_id: str, label: str) -> RunView:
+    lines = (replace(line, label=label) if line.id == line_id else line for line in view.tools)
+    return replace(view, tools=tuple(lines))
 
 
 @asynccontextmanager

@@ -1,4 +1,4 @@
-"""The middlewares of the lead agent, in their one order."""
+"""The middlewares of the agents, in their one order."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -30,6 +30,7 @@ from agent_core.middlewares.read_before_write import ReadBeforeWriteMiddleware
 from agent_core.middlewares.reminders import ReminderMiddleware
 from agent_core.middlewares.safety_finish_reason import SafetyFinishReasonMiddleware
 from agent_core.middlewares.sandbox_audit import SandboxAuditMiddleware
+from agent_core.middlewares.subagent_limit import SubagentLimitMiddleware
 from agent_core.middlewares.system_message_coalescing import SystemMessageCoalescingMiddleware
 from agent_core.middlewares.terminal_response import TerminalResponseMiddleware
 from agent_core.middlewares.thread_data import ThreadDataMiddleware
@@ -44,6 +45,16 @@ from agent_core.middlewares.view_image import ViewImageMiddleware
 from agent_core.models.catalog import ModelCatalog
 
 Chain = list[AgentMiddleware[Any, Any, Any]]
+
+
+# A subagent has no person before it, no uploads, no title, and no subagents.
+_LEAD_ONLY = (
+    UploadsMiddleware,
+    TitleMiddleware,
+    TodoMiddleware,
+    SubagentLimitMiddleware,
+    ClarificationMiddleware,
+)
 
 
 def _system_clock() -> datetime:
@@ -66,6 +77,8 @@ class ChainSettings:
         denied_tools: Tools that may not be called.
         title_model: Name of the model that gives titles; None takes a thread's first words.
         zone: Whose date the model is told.
+        subagents_at_once: How many subagents may be begun in one response of the model.
+        subagents_per_run: How many in one run.
     """
 
     max_model_calls: int = 100
@@ -79,6 +92,8 @@ class ChainSettings:
     denied_tools: tuple[str, ...] = ()
     title_model: str | None = None
     zone: tzinfo = UTC
+    subagents_at_once: int = 3
+    subagents_per_run: int = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +141,28 @@ class ChainBuilder:
             ChainOrderError: The list below is in a wrong order.
             ModelConfigError: There is no such model.
         """
+        chain = self._layers(model, self._settings.max_model_calls, plan_mode=plan_mode)
+        check_order(chain)
+        return chain
+
+    def build_for_subagent(self, model: str, max_model_calls: int) -> Chain:
+        """Give the chain of a subagent: the same layers but those that are about the conversation.
+
+        Args:
+            model: Name of the model.
+            max_model_calls: Per task; one more is made to wrap up.
+
+        Raises:
+            ChainOrderError, ModelConfigError: See :meth:`build`.
+        """
+        layers = self._layers(model, max_model_calls, plan_mode=False)
+        chain = [layer for layer in layers if not isinstance(layer, _LEAD_ONLY)]
+        check_order(chain)
+        return chain
+
+    def _layers(self, model: str, max_model_calls: int, *, plan_mode: bool) -> Chain:
         settings, parts = self._settings, self._parts
-        chain: Chain = [
+        return [
             InputSanitizationMiddleware(),
             ThreadDataMiddleware(),
             UploadsMiddleware(),
@@ -136,7 +171,7 @@ class ChainBuilder:
             TitleMiddleware(self._title_model()),
             TokenBudgetMiddleware(settings.tokens, parts.spending),
             TokenUsageMiddleware(),
-            CallLimitMiddleware(settings.max_model_calls),
+            CallLimitMiddleware(max_model_calls),
             *([TodoMiddleware()] if plan_mode else []),
             LoopDetectionMiddleware(settings.loops),
             TerminalResponseMiddleware(),
@@ -151,12 +186,11 @@ class ChainBuilder:
             GuardrailMiddleware(ToolListGuardrail(settings.denied_tools), parts.guardrail),
             SandboxAuditMiddleware(),
             ReadBeforeWriteMiddleware(),
+            SubagentLimitMiddleware(settings.subagents_at_once, settings.subagents_per_run),
             ToolErrorHandlingMiddleware(settings.tool_seconds, settings.tool_seconds_by_tool),
             FenceMiddleware(),
             ClarificationMiddleware(),
         ]
-        check_order(chain)
-        return chain
 
     def _llm_errors(self, model: str) -> LLMErrorHandlingMiddleware:
         names = [name for name in self._settings.fallback_models if name != model]

@@ -12,6 +12,7 @@ from pydantic import Field
 from agent_core.context import RunContext
 from agent_core.events import PresentedFile
 from agent_core.paths import OUTPUTS, PathRefusedError, ThreadFiles, virtual_path
+from agent_core.subagents.spec import TASK_TOOL
 from agent_core.tools.errors import FileToolError
 
 MAX_PRESENTED = 20
@@ -38,7 +39,8 @@ def presented_files(messages: Sequence[AnyMessage]) -> tuple[PresentedFile, ...]
     """Give all files presented in ``messages``, in order, each once. Pure."""
     found: dict[str, PresentedFile] = {}
     for message in messages:
-        if not (isinstance(message, ToolMessage) and message.name == present_files.name):
+        # What a subagent presented, its task presents.
+        if not (isinstance(message, ToolMessage) and message.name in (present_files.name, TASK_TOOL)):
             continue
         if message.status == "error" or not isinstance(message.artifact, list):
             continue
