@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from channels.backoff import Pause, backoff_seconds
-from channels.feishu.api import ApiError, BrokenError, Endpoint, Link, OpenApi
+from channels.feishu.api import ApiError, BrokenError, Endpoint, Link, OpenApi, RefusedError
 from channels.feishu.assembly import Assembler
 from channels.feishu.frames import (
     Frame,
@@ -28,6 +28,9 @@ log = logging.getLogger(__name__)
 
 LONGEST_PAUSE = 60.0
 """Seconds between two tries to connect, at most."""
+
+_LONGEST_OBEYED_PAUSE = 300.0
+"""The same when the platform asks for more."""
 
 CALLBACK_SECONDS = 2.5
 """How long a callback may take to be stored before it is answered anyhow: the platform waits for three."""
@@ -109,18 +112,21 @@ class Listener:
         failures = 0
         while True:
             self._lived = False
+            asked: float | None = None
             try:
                 await self._hearer.prepare()
                 endpoint = await self._client.endpoint()
                 link = await self._client.open_link(endpoint)
             except ApiError as fault:
                 reason = str(fault)
+                asked = fault.retry_after if isinstance(fault, RefusedError) else None
             else:
                 log.info("feishu/%s: connected", self._account)
                 reason = await self._serve(link, endpoint)
             failures = 1 if self._lived else failures + 1
             log.warning("feishu/%s: not connected (%d in a row): %s", self._account, failures, reason)
-            await self._pause(backoff_seconds(failures, self._chance(), longest=LONGEST_PAUSE))
+            own = backoff_seconds(failures, self._chance(), longest=LONGEST_PAUSE)
+            await self._pause(max(own, min(asked or 0.0, _LONGEST_OBEYED_PAUSE)))
 
     async def _serve(self, link: Link, endpoint: Endpoint) -> str:
         """Use a connection until it ends, and tell why it did."""

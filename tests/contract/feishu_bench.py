@@ -46,7 +46,7 @@ class FeishuBench(PlatformBench):
         self._feishu.notify()
 
     def listeners(self) -> int:
-        return len(self._feishu.connections)
+        return sum(not connection.silent for connection in self._feishu.connections)
 
     def emulating(self) -> set["asyncio.Task[Any]"]:
         return self._feishu.delivering()
