@@ -8,7 +8,6 @@ from channels.budgets import TELEGRAM
 from channels.errors import TransientSendError
 from channels.messages import Address, OutboundMessage, OutboundText
 from channels.views import RunView
-from tests.emulators.telegram import too_many
 
 
 class Clock:
@@ -74,17 +73,6 @@ async def test_typing_leaves_the_budget_of_answers_alone(tg, channel, clock):
 
     assert clock.waits == []
     assert tg.count("sendChatAction") == 1
-
-
-async def test_flood_control_is_passed_on_exactly_and_other_chats_go_on(tg, channel, clock):
-    ann, ben = (tg.private_chat(tg.user(number, "x")) for number in (501, 502))
-    tg.faults.add("sendMessage", too_many(23))
-    with pytest.raises(TransientSendError) as caught:
-        await channel.send(to(ann))
-    await channel.send(to(ben))
-
-    assert caught.value.retry_after == 23
-    assert (clock.waits, [sent.chat_id for sent in tg.sent]) == ([], [502])
 
 
 async def test_a_message_whose_turn_is_far_off_is_surely_not_posted(tg, channel, clock):

@@ -1,14 +1,12 @@
 """What people write is stored before Telegram is told to forget it, whatever happens in between."""
 
 import asyncio
-import time
-from contextlib import AsyncExitStack
 
 import pytest
 
 from channels.errors import ChannelRefusedError
 from channels.messages import OutboundMessage, OutboundText
-from tests.emulators.telegram import DropBefore, Hang, RawAnswer, Refuse, bad_gateway, too_many
+from tests.emulators.telegram import DropBefore, RawAnswer, Refuse, bad_gateway
 
 DEEP = b'{"update_id": %ID%, "message": ' + b"[" * 50_000 + b"]" * 50_000 + b"}"
 HUGE_NUMBER = b'{"update_id": %ID%, "message": {"message_id": ' + b"9" * 5000 + b"}}"
@@ -114,63 +112,6 @@ async def test_a_passing_fault_loses_nothing(fault, tg, channel, inbox, pauses, 
     assert pauses == [1, 2]
 
 
-async def test_a_lasting_fault_is_asked_about_ever_more_slowly(tg, channel, pauses, listening):
-    tg.faults.add("getUpdates", bad_gateway(), None)
-    async with listening(channel):
-        await tg.wait_for(lambda: len(pauses) >= 8)
-
-    assert pauses[:8] == [1, 2, 4, 8, 16, 30, 30, 30]
-
-
-async def test_flood_control_is_obeyed(tg, channel, inbox, pauses, listening):
-    ann = tg.user(501, "Ann")
-    tg.faults.add("getUpdates", too_many(17))
-    tg.say(tg.private_chat(ann), ann, "hi")
-    async with listening(channel):
-        await inbox.wait_for(1)
-
-    assert pauses == [17]
-
-
-async def test_a_poll_that_is_never_answered_is_given_up(tg, build, inbox, listening):
-    ann = tg.user(501, "Ann")
-    tg.faults.add("getUpdates", Hang())
-    tg.say(tg.private_chat(ann), ann, "hi")
-    async with listening(build(poll_seconds=0, response_seconds=0.3)):
-        await inbox.wait_for(1)
-
-    assert inbox.texts == ["hi"]
-
-
-async def test_what_was_written_during_an_outage_arrives_after_it(tg, channel, inbox, pauses, listening):
-    ann = tg.user(501, "Ann")
-    chat = tg.private_chat(ann)
-    async with listening(channel):
-        tg.say(chat, ann, "before")
-        await inbox.wait_for(1)
-        async with tg.offline():
-            tg.say(chat, ann, "during")
-            await tg.wait_for(lambda: len(pauses) >= 3)
-        tg.say(chat, ann, "after")
-        await inbox.wait_for(3)
-
-    assert inbox.texts == ["before", "during", "after"]
-
-
-async def test_the_channel_starts_while_telegram_is_away(tg, channel, inbox, pauses, listening):
-    ann = tg.user(501, "Ann")
-    stack = AsyncExitStack()
-    async with tg.offline():
-        await channel.check()
-        tg.say(tg.private_chat(ann), ann, "early")
-        await stack.enter_async_context(listening(channel))
-        await tg.wait_for(lambda: len(pauses) >= 2)
-    await inbox.wait_for(1)
-    await stack.aclose()
-
-    assert inbox.texts == ["early"]
-
-
 async def test_two_pollers_each_survive_the_other(tg, build, inbox, pauses, listening):
     ann = tg.user(501, "Ann")
     first, second = build(), build()
@@ -210,34 +151,6 @@ async def test_a_wrong_token_is_refused_at_the_check(token, tg, build):
 
 async def test_a_good_token_passes_the_check(channel):
     await channel.check()
-
-
-async def test_cancelling_ends_at_once_and_leaves_no_task(tg, channel, inbox):
-    before = asyncio.all_tasks()
-    task = asyncio.create_task(channel.receive(inbox))
-    await tg.wait_for(lambda: tg.count("getUpdates") == 1)
-    started = time.monotonic()
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-
-    assert time.monotonic() - started < 1
-    assert asyncio.all_tasks() - before - tg.serving() == set()
-
-
-async def test_cancelling_ends_a_wait_between_tries(tg, build, inbox):
-    waiting = asyncio.Event()
-
-    async def pause(seconds):
-        waiting.set()
-        await asyncio.Event().wait()
-
-    tg.faults.add("getUpdates", bad_gateway())
-    task = asyncio.create_task(build(pause=pause).receive(inbox))
-    await waiting.wait()
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await asyncio.wait_for(task, 1)
 
 
 async def test_files_of_people_come_as_attachments(tg, channel, inbox, listening):

@@ -9,7 +9,6 @@ import pytest
 from channels.errors import AmbiguousSendError, PermanentSendError, TransientSendError
 from channels.messages import Address, OutboundFile, OutboundMessage, OutboundText
 from channels.telegram.render import REPEAT_MARK
-from channels.text import utf16_length
 from channels.views import Phase, RunView
 from tests.emulators.telegram import (
     DropAfter,
@@ -57,18 +56,6 @@ async def test_an_answer_points_at_its_question_and_survives_its_removal(tg, cha
     assert [sent.reply_to for sent in tg.sent] == [question["message_id"], None]
 
 
-@pytest.mark.parametrize("unit", ["word and more. ", "😀", "字", "x"])
-async def test_every_piece_of_a_long_text_is_taken_even_with_the_mark(unit, tg, channel, chat):
-    text = unit * (20_000 // utf16_length(unit))
-    pieces = channel.split(text)
-    for piece in pieces:
-        await channel.send(to(chat, piece, possible_repeat=True))
-
-    assert 5 <= len(pieces) <= 8
-    assert "".join(pieces) == text
-    assert all(sent.text.startswith(REPEAT_MARK) for sent in tg.sent)
-
-
 async def test_formatting_that_is_refused_goes_out_as_plain_text(tg, channel, chat):
     for text in ("can't parse entities: Unsupported start tag", "ENTITY_BOUNDS_INVALID", "Wrong HTTP URL"):
         tg.faults.add("sendMessage", Refuse(400, f"Bad Request: {text}"))
@@ -100,17 +87,6 @@ async def test_a_long_answer_arrives_piece_by_piece_with_its_formatting(tg, chan
     ]
     assert shown == code
     assert kinds == [["bold", "underline", "pre"], ["pre"], ["pre", "bold"]]
-
-
-async def test_blank_text_makes_no_piece(channel):
-    assert channel.split("") == []
-    assert channel.split(" \n" * 5000) == []
-
-
-async def test_what_cannot_be_encoded_is_replaced_rather_than_refused(tg, channel, chat):
-    await channel.send(to(chat, "half \ud83d of an emoji"))
-
-    assert tg.sent[0].text == "half \ufffd of an emoji"
 
 
 @pytest.mark.parametrize(
@@ -158,15 +134,6 @@ async def test_no_failed_send_is_repeated_behind_our_back(tg, channel, chat):
             await channel.send(to(chat, "hello"))
 
     assert tg.count("sendMessage") == 4
-
-
-async def test_flood_control_says_how_long_to_wait(tg, channel, chat):
-    tg.faults.add("sendMessage", too_many(23))
-
-    with pytest.raises(TransientSendError) as caught:
-        await channel.send(to(chat, "hello"))
-
-    assert caught.value.retry_after == 23
 
 
 async def test_no_connection_means_surely_not_posted(tg, channel, chat):
@@ -228,13 +195,10 @@ async def test_sends_do_not_wait_behind_the_long_poll_or_each_other(tg, build, c
 @pytest.mark.parametrize(
     ("name", "shown"),
     [
-        ("report.pdf", "report.pdf"),
-        ("Prüfbericht 検査結果 👍🏽.pdf", "Prüfbericht 検査結果 👍🏽.pdf"),
         ('a "quoted"\r\nname; filename=b.txt', "a _quoted___name; filename=b.txt"),
-        ("x" * 200, "x" * 200),
     ],
 )
-async def test_a_file_arrives_whole_under_its_name(name, shown, tg, channel, chat, tmp_path):
+async def test_a_file_with_a_hostile_name_arrives_whole(name, shown, tg, channel, chat, tmp_path):
     path = tmp_path / "on-disk"
     path.write_bytes(os.urandom(300_000))
 
@@ -251,21 +215,6 @@ async def test_a_file_that_may_be_a_repeat_says_so_in_its_caption(tg, channel, c
     await channel.send(to(chat, OutboundFile(tmp_path / "f", "f.txt"), possible_repeat=True))
 
     assert tg.sent[0].text == REPEAT_MARK
-
-
-async def test_files_telegram_would_refuse_are_not_even_sent(tg, channel, chat, tmp_path):
-    large, empty = tmp_path / "large", tmp_path / "empty"
-    with large.open("wb") as file:
-        file.truncate(50 * 1024 * 1024 + 1)
-    empty.touch()
-
-    with pytest.raises(PermanentSendError, match="at most 50 MB"):
-        await channel.send(to(chat, OutboundFile(large, "large.bin")))
-    with pytest.raises(PermanentSendError, match="empty"):
-        await channel.send(to(chat, OutboundFile(empty, "empty.txt")))
-    with pytest.raises(PermanentSendError, match="cannot be read"):
-        await channel.send(to(chat, OutboundFile(tmp_path / "gone", "gone.txt")))
-    assert tg.calls == []
 
 
 async def test_a_file_taken_without_an_answer_is_ambiguous(tg, channel, chat, tmp_path):
