@@ -48,10 +48,7 @@ class TestByItself:
     ) -> None:
         for text, thread in (("one", "a"), ("two", "a"), ("three", "b")):
             assert (await run_hart(site, "chat", "-m", text, "--thread", thread)).code == 0
-        asked = [
-            [message["content"] for message in request.messages if message["role"] == "user"]
-            for request in openai.accepted
-        ]
+        asked = [request.said for request in openai.accepted]
         assert asked == [["one"], ["one", "two"], ["three"]]
 
     async def test_sends_a_file_along_and_saves_the_one_that_comes_back(

@@ -20,7 +20,7 @@ class BrokenModel(OfflineChatModel):
         run_manager: AsyncCallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> AsyncIterator[ChatGenerationChunk]:
-        if str(messages[-1].content).startswith("try"):
+        if messages[-1].text.rpartition("</system-reminder>")[2].lstrip().startswith("try"):
             raise ZeroDivisionError("a bug")
         async for chunk in super()._astream(messages, stop, run_manager, **kwargs):
             yield chunk

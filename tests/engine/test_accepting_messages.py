@@ -151,9 +151,7 @@ class TestThreads:
             heard = await ada.hears(3)
         assert "answer to: what is the plan?" in heard
         assert any(text.startswith("Started a new conversation") for text in heard)
-        assert [m["content"] for m in openai.accepted[-1].messages if m["role"] == "user"] == [
-            "what is the plan?"
-        ]
+        assert openai.accepted[-1].said == ["what is the plan?"]
 
 
 class TestStrangers:

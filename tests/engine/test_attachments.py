@@ -29,7 +29,7 @@ async def test_a_file_can_be_read_by_the_model(
             ada.chat, ada.user, "notes.txt", b"buy milk", mime="text/plain", caption="what is in it?"
         )
         assert await ada.hears(1) == ["buy milk"]
-    asked = str(openai.accepted[0].messages[-1]["content"])
+    asked = openai.accepted[0].said[-1]
     assert asked.startswith("what is in it?")
     assert UPLOADED.findall(asked) == [("/mnt/user-data/uploads/notes.txt", "8", "text/plain")]
 
@@ -51,9 +51,7 @@ async def test_two_files_of_one_name_stay_two_files(
         telegram.send_document(ada.chat, ada.user, "notes.txt", b"first")
         telegram.send_document(ada.chat, ada.user, "notes.txt", b"second")
         assert await ada.hears(2) == ["first", "second"]
-    first, second = (
-        UPLOADED.findall(str(openai.accepted[number].messages[-1]["content"]))[0][0] for number in (0, 2)
-    )
+    first, second = (UPLOADED.findall(openai.accepted[number].said[-1])[0][0] for number in (0, 2))
     assert first == "/mnt/user-data/uploads/notes.txt"
     assert re.fullmatch(r"/mnt/user-data/uploads/notes-[\d-]+\.txt", second)
 
@@ -90,7 +88,7 @@ async def test_one_file_that_fails_does_not_take_the_next_message_with_it(
         telegram.send_document(ada.chat, ada.user, "big.txt", b"x" * (1 << 20) + b"x")
         telegram.send_document(ada.chat, ada.user, "small.txt", b"fits")
         assert await ada.hears(2) == ["no file", "fits"]
-    asked = str(openai.accepted[0].messages[-1]["content"])
+    asked = openai.accepted[0].said[-1]
     assert "big.txt could not be fetched: " in asked
 
 

@@ -17,7 +17,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from tests.emulators.openai.replies import Fault, FaultKind, Reply, Responder, echo
-from tests.emulators.openai.wire import ChatRequest, RefusedError, parse
+from tests.emulators.openai.wire import ChatRequest, RefusedError, is_said, parse, said_in
 
 API_KEY = "sk-emulator-0123456789abcdef"
 _REMEMBERED = 256
@@ -48,6 +48,11 @@ class Recorded:
         """The messages in the body."""
         messages: list[dict[str, Any]] = self.json["messages"]
         return messages
+
+    @property
+    def said(self) -> list[str]:
+        """The users' words, without the reminders between them."""
+        return [said_in(message) for message in self.messages if is_said(message)]
 
 
 class CutConnectionError(Exception):

@@ -52,12 +52,12 @@ class ChatRequest:
     @property
     def last_user_text(self) -> str:
         """Text of the newest user message, without reminders."""
-        return next((said_in(m) for m in reversed(self.messages) if _is_said(m)), "")
+        return next((said_in(m) for m in reversed(self.messages) if is_said(m)), "")
 
     @property
     def turn(self) -> tuple[dict[str, Any], ...]:
         """What followed the newest user message."""
-        last = max((i for i, m in enumerate(self.messages) if _is_said(m)), default=-1)
+        last = max((i for i, m in enumerate(self.messages) if is_said(m)), default=-1)
         return self.messages[last + 1 :]
 
     def tool_results(self) -> tuple[str, ...]:
@@ -83,7 +83,7 @@ def said_in(message: dict[str, Any]) -> str:
     return _REMINDER.sub("", text_of(message))
 
 
-def _is_said(message: dict[str, Any]) -> bool:
+def is_said(message: dict[str, Any]) -> bool:
     """Tell whether a message is a user's, and not a reminder alone."""
     return message["role"] == "user" and (not text_of(message) or bool(said_in(message)))
 
