@@ -12,6 +12,7 @@ from agent_core.models.catalog import ModelCatalog
 from agent_core.runtime import AgentRuntime
 from bot.agent_factory import build_catalog, open_runtime
 from bot.channel_factory import build_channels, build_policies
+from bot.checks import CredentialChecks
 from bot.clock import Clock, new_id, system_clock
 from bot.commands.builtin import builtin_commands
 from bot.commands.permission import check_commands
@@ -29,7 +30,6 @@ from bot.engine.postgres import PostgresDispatcher
 from bot.engine.signals import LocalSignals, PostgresSignals, Signals
 from bot.engine.steps import observer_from
 from bot.engine.wakes import Wakes
-from bot.errors import OperatorError
 from bot.feed import LedgerFeed
 from bot.home import Home
 from bot.lanes import LaneKind
@@ -48,7 +48,6 @@ from bot.web import health
 from bot.web.pairing import pairing_routes
 from bot.web.platforms import beside
 from bot.web.tasks import task_routes
-from channels.errors import ChannelRefusedError
 from channels.feed import FeedChannel
 from channels.web.app import web_app
 from channels.web.security import WebSecurity
@@ -59,6 +58,10 @@ log = logging.getLogger(__name__)
 
 CONTROL_SLOTS = 16
 CHAT_SLOTS = 64
+
+CHECK_PATIENCE_SECONDS = 0.5
+"""How long the start of everything waits for platforms to say whether our credentials are good. Where one
+takes longer, only that one is held up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +129,7 @@ async def running(
     parts: Parts,
     now: Clock = system_clock,
 ) -> AsyncIterator[Hart]:
-    """Run Hart while the block runs. Everything is checked before anything is started.
+    """Run Hart while the block runs. All that is known by then is checked before anything is started.
 
     Args:
         settings: The configuration.
@@ -156,12 +159,14 @@ async def running(
         channels = ChannelDirectory(build_channels(settings, home, feed))
         for channel in channels:
             stack.push_async_callback(channel.close)
-        await _check(channels)
+        checks = CredentialChecks(channels)
+        stack.push_async_callback(checks.close)
+        await checks.settle(CHECK_PATIENCE_SECONDS)
 
         assembly = _Assembly(settings, home, backend, catalog, runtime, channels, environ, now)
         await assembly.tasks.reconcile()
         scheduler = TaskDispatcher(assembly.tasks, now)
-        receivers = Receivers(channels, assembly.proxy, backend.roles)
+        receivers = Receivers(channels, assembly.proxy, backend.roles, checks.of)
         closing = asyncio.Event()
         token = new_token()
         app = web_app(
@@ -193,6 +198,7 @@ async def running(
         if parts.platforms:
             receivers.start()
             stack.push_async_callback(receivers.stop)
+        await checks.settle()
         yield Hart(
             url=url,
             local_token=token,
@@ -229,19 +235,6 @@ async def _open_backend(settings: Settings, home: Home, stack: AsyncExitStack) -
         PostgresRoles(conninfo),
         conninfo,
     )
-
-
-async def _check(channels: ChannelDirectory) -> None:
-    """Find every channel whose credentials are refused."""
-    results = await asyncio.gather(*(channel.check() for channel in channels), return_exceptions=True)
-    refused = []
-    for channel, result in zip(channels, results, strict=True):
-        if isinstance(result, ChannelRefusedError):
-            refused.append(f"{channel.name}/{channel.account}: {result}")
-        elif isinstance(result, BaseException):
-            raise result
-    if refused:
-        raise OperatorError("; ".join(refused))
 
 
 def _security(settings: Settings, local_token: str) -> WebSecurity:

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import time
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
 
@@ -26,12 +27,20 @@ class Receivers:
         channels: The channels that are on.
         inbox: Where what they hear goes.
         roles: Keeps channels that only one node may listen on to one node.
+        checked: Returns once a channel's credentials were checked; raises ``ChannelRefusedError``.
     """
 
-    def __init__(self, channels: ChannelDirectory, inbox: Inbox, roles: Roles) -> None:
+    def __init__(
+        self,
+        channels: ChannelDirectory,
+        inbox: Inbox,
+        roles: Roles,
+        checked: Callable[[Channel], Awaitable[None]],
+    ) -> None:
         self._channels = channels
         self._inbox = inbox
         self._roles = roles
+        self._checked = checked
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
     def start(self) -> None:
@@ -46,6 +55,11 @@ class Receivers:
 
     async def _listen(self, channel: Channel, name: str) -> None:
         failures = 0
+        try:
+            await self._checked(channel)
+        except ChannelRefusedError as error:
+            log.error("%s does not listen: %s", name, error)
+            return
         while True:
             work = partial(channel.receive, self._inbox)
             began = time.monotonic()

@@ -1,12 +1,9 @@
 """Feishu, engine, agent, model server, and back."""
 
-import time
-
 import pytest
 
 from tests.emulators.feishu import DropAfter, FeishuEmulator, too_many
 from tests.emulators.openai import Call, Reply
-from tests.emulators.telegram import TelegramEmulator
 from tests.hart import Site, hart_on
 
 
@@ -190,24 +187,3 @@ async def test_a_message_from_while_hart_was_away_is_answered(here, fs, chat, an
         (sent,) = await fs.wait_for_sent(1, 30)
 
     assert sent.text == "answer to: is anybody there?"
-
-
-async def test_feishu_does_not_delay_the_other_channels(tmp_path, openai, fs):
-    async def ready(name, with_feishu):
-        async with TelegramEmulator() as telegram:
-            site = Site(tmp_path / name)
-            site.root.mkdir()
-            site.use_openai(openai)
-            site.use_telegram(telegram)
-            if with_feishu:
-                site.use_feishu(fs)
-            began = time.monotonic()
-            async with hart_on(site):
-                await telegram.wait_for(lambda: telegram.count("getUpdates") > 0, 60)
-                return time.monotonic() - began
-
-    await ready("warm", with_feishu=True)
-    without = min([await ready("a", with_feishu=False), await ready("b", with_feishu=False)])
-    with_it = min([await ready("c", with_feishu=True), await ready("d", with_feishu=True)])
-
-    assert with_it - without < 1.0

@@ -299,8 +299,11 @@ class World:
         return self.push("card.action.trigger", event, callback=True)
 
     def press(self, message_id: str, user: User, label: str) -> Delivery:
-        """A person presses the button with that label on a card of the bot."""
-        card = json.loads(self.messages[message_id].content)
+        """A person presses the button with that label on a card of the bot.
+
+        The card is the one that was sent first: a client may not know yet that it has changed.
+        """
+        card = next(sent.content for sent in self.sent if sent.message_id == message_id)
         for element in card["body"]["elements"]:
             if element["tag"] == "button" and element["text"]["content"] == label:
                 return self.use_card(message_id, user, element["behaviors"][0]["value"])
