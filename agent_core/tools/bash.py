@@ -11,6 +11,7 @@ from agent_core.sandbox.sandbox import CommandResult, SandboxError, SandboxProvi
 
 OUTPUT_CHARS = 20_000
 DEFAULT_SECONDS = 120
+_KILLED = 137
 
 
 def make_bash(provider: SandboxProvider, most_seconds: int = 600) -> BaseTool:
@@ -53,6 +54,8 @@ def told(result: CommandResult, seconds: int) -> str:
     parts = [result.output.rstrip("\n") or "(no output)"]
     if result.timed_out:
         parts.append(f"(killed after {seconds} s; give it more time, or do less at once)")
+    elif result.exit_code == _KILLED:
+        parts.append(f"(exit code {_KILLED}: killed, most likely for using too much memory)")
     elif result.exit_code:
         parts.append(f"(exit code {result.exit_code})")
     if result.notice:
