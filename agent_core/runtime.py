@@ -194,6 +194,13 @@ class AgentRuntime:
         title: str | None = state.values.get("title")
         return title
 
+    async def artifacts(self, thread_id: str) -> list[str]:
+        """Give the virtual paths of all files a thread has presented, in order, each once."""
+        agent = await self._reader()
+        state = await agent.aget_state(_config(thread_id))
+        paths: list[str] = state.values.get("artifacts", [])
+        return paths
+
     async def prune(self, thread_id: str) -> None:
         """Delete stored steps that nothing needs any more. Meant for after each run."""
         await self._checkpoints.prune(thread_id)
