@@ -9,6 +9,10 @@ class PermanentSendError(SendError):
     """Will fail the same way again: the chat is gone, the bot was blocked, the content is refused."""
 
 
+class FileRefusedError(PermanentSendError):
+    """A file that cannot be posted, whatever the chat. The text says why and may be shown to people."""
+
+
 class TransientSendError(SendError):
     """Surely not posted, and worth another try.
 

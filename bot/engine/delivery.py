@@ -21,7 +21,7 @@ from bot.store import lanes, outbox, pairing
 from bot.store.database import Database
 from bot.store.tables import Delivery
 from channels.channel import Channel
-from channels.errors import AmbiguousSendError, PermanentSendError, TransientSendError
+from channels.errors import AmbiguousSendError, FileRefusedError, PermanentSendError, TransientSendError
 from channels.messages import Address, OutboundFile, OutboundMessage, OutboundText
 
 log = logging.getLogger(__name__)
@@ -139,8 +139,7 @@ class DeliveryWorker:
         try:
             receipt = await channel.send(self._message(delivery, text))
         except PermanentSendError as error:
-            await self._fail(fence, delivery, str(error))
-            return True
+            return await self._refused(fence, delivery, error)
         except TransientSendError as error:
             unsent = partial(outbox.mark_unsent, unsettled_since=unsure)
             return await self._later(lane, fence, delivery, error, unsent, error.retry_after)
@@ -175,6 +174,22 @@ class DeliveryWorker:
             possible_repeat=delivery.possible_repeat,
             reply_via=delivery.reply_via,
         )
+
+    async def _refused(self, fence: Fence, delivery: Delivery, error: PermanentSendError) -> bool:
+        """After a try that no other could better; in the place of a file people are told of it."""
+        if delivery.file_path is None:
+            await self._fail(fence, delivery, str(error))
+            return True
+        assert delivery.id is not None
+        log.warning("delivery %d of run %s: file not sent: %s", delivery.id, delivery.run_id, error)
+        mark = partial(
+            outbox.mark_replaced,
+            delivery_id=delivery.id,
+            error=str(error),
+            text=unsent_file(delivery.file_name or "the file", error),
+        )
+        await self._write(fence, mark)
+        return True
 
     async def _unsure(self, lane: Lane, fence: Fence, delivery: Delivery, error: Exception) -> bool:
         """After a try that may have reached people."""
@@ -238,6 +253,12 @@ def may_repeat(delivery: Delivery, idempotent_for: timedelta | None, now: dateti
     if delivery.possible_repeat or since is None:
         return delivery.possible_repeat
     return delivery.pairing_id is not None or idempotent_for is None or now - since >= idempotent_for
+
+
+def unsent_file(name: str, error: PermanentSendError) -> str:
+    """What to tell people in the place of a file. Pure."""
+    reason = str(error) if isinstance(error, FileRefusedError) else "the platform does not take it"
+    return f"I could not send you {name}: {reason}."
 
 
 def _address(delivery: Delivery) -> Address:

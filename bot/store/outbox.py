@@ -106,6 +106,21 @@ def mark_failed(session: Session, delivery_id: int, error: str) -> None:
     )
 
 
+def mark_replaced(session: Session, delivery_id: int, error: str, text: str) -> None:
+    """Have a text sent in the place of a file that was refused, and so reached nobody."""
+    _set(
+        session,
+        delivery_id,
+        state=DeliveryState.OPEN,
+        error=storable(error),
+        text=storable(text),
+        file_path=None,
+        not_before=None,
+        possible_repeat=False,
+        unsettled_since=None,
+    )
+
+
 def mark_unsure(session: Session, delivery_id: int, error: str, not_before: datetime) -> None:
     """Try again later, after a try that may have reached people."""
     _set(session, delivery_id, state=DeliveryState.SENDING, error=storable(error), not_before=not_before)

@@ -5,7 +5,7 @@ import json
 import re
 from pathlib import Path
 
-from channels.errors import PermanentSendError
+from channels.errors import FileRefusedError
 from channels.feishu.api import ApiCall, GarbledError, OpenApi, RefusedError, Upload
 from channels.feishu.render import Form
 from channels.messages import OutboundFile
@@ -35,7 +35,7 @@ async def upload(client: OpenApi, file: OutboundFile) -> Form:
     """Hand a file over, and give what a message needs to show it.
 
     Raises:
-        PermanentSendError: It is too large, empty, or cannot be read.
+        FileRefusedError: It is too large, empty, or cannot be read.
         ApiError: The platform did not take it.
     """
     size = await asyncio.to_thread(_size, file.path)
@@ -49,7 +49,7 @@ async def upload(client: OpenApi, file: OutboundFile) -> Form:
                     raise
         return await _file(client, file, name)
     except OSError as error:
-        raise PermanentSendError(f"the file to send cannot be read: {error.strerror}") from None
+        raise FileRefusedError(f"the file to send cannot be read: {error.strerror}") from None
 
 
 async def _image(client: OpenApi, file: OutboundFile, name: str) -> Form:
@@ -87,16 +87,16 @@ def _size(path: Path) -> int:
     """The size of a file that may be sent.
 
     Raises:
-        PermanentSendError: It may not.
+        FileRefusedError: It may not.
     """
     try:
         size = path.stat().st_size
     except OSError as error:
-        raise PermanentSendError(f"the file to send cannot be read: {error.strerror}") from None
+        raise FileRefusedError(f"the file to send cannot be read: {error.strerror}") from None
     if size > FILE_LIMIT:
-        raise PermanentSendError(
+        raise FileRefusedError(
             f"the file has {size / 1024 / 1024:.1f} MB; Feishu lets bots send at most 30 MB"
         )
     if size == 0:
-        raise PermanentSendError("the file is empty; Feishu takes no empty files")
+        raise FileRefusedError("the file is empty; Feishu takes no empty files")
     return size

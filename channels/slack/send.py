@@ -7,7 +7,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from channels.errors import AmbiguousSendError, PermanentSendError, SendError, TransientSendError
+from channels.errors import (
+    AmbiguousSendError,
+    FileRefusedError,
+    PermanentSendError,
+    SendError,
+    TransientSendError,
+)
 from channels.messages import Button, OutboundFile, OutboundMessage, OutboundText, Receipt
 from channels.slack import render
 from channels.slack.api import ApiCall, ApiError, Json, NotSentError, OutsideError, RefusedError, SlackApi
@@ -138,7 +144,7 @@ async def _post_file(client: SlackApi, message: OutboundMessage, path: Path, nam
     except ApiError as fault:
         raise _not_yet(classify(fault)) from None
     except OSError as error:
-        raise PermanentSendError(f"the file to send cannot be read: {error.strerror}") from None
+        raise FileRefusedError(f"the file to send cannot be read: {error.strerror}") from None
     files = json.dumps([{"id": file_id, "title": render.shown_name(name)}])
     await _call(client, render.complete_upload(message, files))
     return _receipt(file_id)
@@ -184,9 +190,9 @@ def _checked_size(path: Path) -> int:
     try:
         size = path.stat().st_size
     except OSError as error:
-        raise PermanentSendError(f"the file to send cannot be read: {error.strerror}") from None
+        raise FileRefusedError(f"the file to send cannot be read: {error.strerror}") from None
     if size > UPLOAD_LIMIT:
-        raise PermanentSendError(f"the file has {size / 1024 / 1024:.0f} MB; Slack takes at most 1 GB")
+        raise FileRefusedError(f"the file has {size / 1024 / 1024:.0f} MB; Slack takes at most 1 GB")
     if size == 0:
-        raise PermanentSendError("the file is empty; Slack takes no empty files")
+        raise FileRefusedError("the file is empty; Slack takes no empty files")
     return size

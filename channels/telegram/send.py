@@ -7,7 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from channels.errors import AmbiguousSendError, PermanentSendError, SendError, TransientSendError
+from channels.errors import (
+    AmbiguousSendError,
+    FileRefusedError,
+    PermanentSendError,
+    SendError,
+    TransientSendError,
+)
 from channels.messages import Receipt
 from channels.telegram.api import ApiCall, ApiError, BotApi, NotSentError, RefusedError
 
@@ -47,7 +53,7 @@ async def post(client: BotApi, call: ApiCall, plain: ApiCall | None = None) -> R
     except ApiError as fault:
         raise classify(fault) from None
     except OSError as error:
-        raise PermanentSendError(f"the file to send cannot be read: {error.strerror}") from None
+        raise FileRefusedError(f"the file to send cannot be read: {error.strerror}") from None
     match result:
         case {"message_id": int(message_id)}:
             return Receipt(str(message_id))
@@ -86,10 +92,10 @@ def _check_file(path: Path) -> None:
     try:
         size = path.stat().st_size
     except OSError as error:
-        raise PermanentSendError(f"the file to send cannot be read: {error.strerror}") from None
+        raise FileRefusedError(f"the file to send cannot be read: {error.strerror}") from None
     if size > UPLOAD_LIMIT:
-        raise PermanentSendError(
+        raise FileRefusedError(
             f"the file has {size / 1024 / 1024:.1f} MB; Telegram lets bots send at most 50 MB"
         )
     if size == 0:
-        raise PermanentSendError("the file is empty; Telegram takes no empty files")
+        raise FileRefusedError("the file is empty; Telegram takes no empty files")

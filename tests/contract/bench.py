@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Any, ClassVar, Self
 
 from channels.channel import Channel
+from tests.hart import Site
 from tests.telegram.memory_inbox import MemoryInbox
 
 PATIENCE = 20.0
@@ -175,6 +176,10 @@ class PlatformBench(Bench):
 
     message_limit: ClassVar[int]
     upload_limit: ClassVar[int]
+
+    @abstractmethod
+    def configure(self, site: Site) -> None:
+        """Have a whole Hart listen here."""
 
     @abstractmethod
     def measure(self, seen: Seen) -> int:

@@ -10,6 +10,7 @@ from channels.feishu.channel import FeishuChannel
 from channels.feishu.transport import Timing
 from tests.contract.bench import Place, PlatformBench, Seen
 from tests.emulators.feishu import FeishuEmulator, Sent, bad_gateway, too_many
+from tests.hart import Site
 
 
 class FeishuBench(PlatformBench):
@@ -138,6 +139,9 @@ class FeishuBench(PlatformBench):
             )
             for sent in self._feishu.sent
         ]
+
+    def configure(self, site: Site) -> None:
+        site.use_feishu(self._feishu)
 
     def measure(self, seen: Seen) -> int:
         return len(self._feishu.messages[seen.id].content.encode())

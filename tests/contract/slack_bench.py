@@ -18,6 +18,7 @@ from channels.slack.channel import SlackChannel
 from channels.text import utf16_length
 from tests.contract.bench import Place, PlatformBench, Seen, until
 from tests.emulators.slack import HttpTarget, SlackEmulator, bad_gateway, signed, too_many
+from tests.hart import Site
 
 
 class SlackBench(PlatformBench):
@@ -142,6 +143,9 @@ class SlackBench(PlatformBench):
             )
             for sent in self._slack.sent
         ]
+
+    def configure(self, site: Site) -> None:
+        site.use_slack(self._slack)
 
     def measure(self, seen: Seen) -> int:
         return utf16_length(seen.text)

@@ -9,6 +9,7 @@ from channels.telegram.channel import TelegramChannel
 from channels.text import utf16_length
 from tests.contract.bench import Place, PlatformBench, Seen
 from tests.emulators.telegram import Chat, Hang, TelegramEmulator, bad_gateway, too_many
+from tests.hart import Site
 
 
 class TelegramBench(PlatformBench):
@@ -128,6 +129,9 @@ class TelegramBench(PlatformBench):
             )
             for sent in self._telegram.sent
         ]
+
+    def configure(self, site: Site) -> None:
+        site.use_telegram(self._telegram)
 
     def measure(self, seen: Seen) -> int:
         return utf16_length(seen.text)

@@ -9,7 +9,7 @@ from bot.app import Hart
 from bot.store.tables import Delivery
 from channels.telegram.render import REPEAT_MARK
 from tests.clock import ManualClock
-from tests.emulators.openai import ChatRequest, OpenAIEmulator, Reply, echo
+from tests.emulators.openai import Call, ChatRequest, OpenAIEmulator, Reply, echo
 from tests.emulators.telegram import DropAfter, DropBefore, Refuse, Slow, TelegramEmulator, too_many
 from tests.engine.ledger import eventually, rows
 from tests.engine.people import PATIENCE, Person
@@ -100,6 +100,30 @@ class TestFailures:
         assert failed.error == "Telegram: 403: Forbidden: bot was blocked by the user"
         assert (failed.attempts, failed.receipt, failed.sent_at) == (1, None, None)
         assert telegram.count("sendMessage") == 2
+
+    async def test_a_file_is_told_of_in_its_place_also_when_only_the_platform_knows_why(
+        self, open_site: Site, openai: OpenAIEmulator, telegram: TelegramEmulator, ada: Person
+    ) -> None:
+        path = "/mnt/user-data/outputs/report.txt"
+
+        def model(request: ChatRequest) -> Reply:
+            calls = (
+                Call("write_file", {"path": path, "content": "x"}),
+                Call("present_files", {"paths": [path]}),
+            )
+            done = len(request.tool_results())
+            return Reply(calls=calls[done : done + 1]) if done < len(calls) else Reply("Here.")
+
+        openai.responder = model
+        telegram.faults.add("sendDocument", Refuse(413, "Request Entity Too Large"))
+        async with hart_on(open_site) as hart:
+            ada.says("report")
+            assert await ada.hears(2) == [
+                "Here.",
+                "I could not send you report.txt: the platform does not take it.",
+            ]
+            _, told = await settled(hart, "sent", "sent")
+        assert (told.file_path, told.receipt) == (None, str(ada.got()[1].message_id))
 
     async def test_an_ambiguous_one_is_sent_again_and_says_that_it_may_be_a_repeat(
         self, open_site: Site, telegram: TelegramEmulator, ada: Person
