@@ -27,6 +27,7 @@ from agent_core.models.errors import ModelFailedError
 from agent_core.models.offline import OfflineChatModel
 from agent_core.paths import ThreadFiles
 from agent_core.prompt import system_prompt
+from agent_core.state import ThreadState
 from agent_core.stream_events import StreamEvents, started
 from agent_core.subagents.spec import SubagentSettings, SubagentSpec
 from agent_core.subagents.team import SubagentTeam
@@ -187,19 +188,11 @@ class AgentRuntime:
         state = await agent.aget_state(_config(thread_id))
         return conversation(_messages(state))
 
-    async def title(self, thread_id: str) -> str | None:
-        """Give what a thread is called; None before its first answer."""
+    async def state(self, thread_id: str) -> ThreadState:
+        """Give all that is kept of a thread: title, plan, artifacts, tokens and more; empty for none."""
         agent = await self._reader()
         state = await agent.aget_state(_config(thread_id))
-        title: str | None = state.values.get("title")
-        return title
-
-    async def artifacts(self, thread_id: str) -> list[str]:
-        """Give the virtual paths of all files a thread has presented, in order, each once."""
-        agent = await self._reader()
-        state = await agent.aget_state(_config(thread_id))
-        paths: list[str] = state.values.get("artifacts", [])
-        return paths
+        return cast("ThreadState", state.values)
 
     async def prune(self, thread_id: str) -> None:
         """Delete stored steps that nothing needs any more. Meant for after each run."""

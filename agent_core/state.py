@@ -112,6 +112,11 @@ def merge_artifacts(old: Sequence[str], new: Sequence[str]) -> list[str]:
     return list(dict.fromkeys([*old, *new]))
 
 
+def latest_todos(old: Sequence[TodoItem], new: Sequence[TodoItem]) -> list[TodoItem]:
+    """Keep the plan written last, also when a turn writes two."""
+    return list(new)
+
+
 def merge_uploads(old: Sequence[UploadedFile], new: Sequence[UploadedFile]) -> list[UploadedFile]:
     """Append in order; of one path only the newest counts."""
     return list({file["path"]: file for file in [*old, *new]}.values())
@@ -173,7 +178,7 @@ class ThreadState(AgentState[Any]):
     sandbox: NotRequired[Annotated[SandboxState, merge_sandbox]]
     title: NotRequired[str]
     artifacts: NotRequired[Annotated[list[str], merge_artifacts]]
-    todos: NotRequired[list[TodoItem]]
+    todos: NotRequired[Annotated[list[TodoItem], latest_todos]]
     uploaded_files: NotRequired[Annotated[list[UploadedFile], merge_uploads]]
     viewed_images: NotRequired[Annotated[dict[str, ViewedImage], merge_viewed_images]]
     promoted: NotRequired[Annotated[PromotedTools, merge_promoted]]

@@ -7,12 +7,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from langchain_core.messages import BaseMessage
+from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool
 
 from agent_core.checkpoints import Checkpoints, open_checkpoints
 from agent_core.events import RunEnded, RunEvent
+from agent_core.lead_agent import MODEL_NODE, make_lead_agent
 from agent_core.middlewares.chain import ChainParts, ChainSettings
 from agent_core.models.catalog import ModelCatalog
+from agent_core.models.offline import OfflineChatModel
 from agent_core.models.spec import ModelSpec
 from agent_core.paths import ThreadFiles
 from agent_core.runtime import AgentRuntime, AgentSettings, RunRequest, Upload
@@ -74,6 +78,12 @@ class Bench:
     def files(self, thread: str = "thread") -> ThreadFiles:
         """Give the files of a thread."""
         return ThreadFiles(self.home / thread)
+
+    async def write(self, thread: str, messages: Sequence[BaseMessage]) -> None:
+        """Write messages into a thread's history, as something else than a run may do."""
+        agent = make_lead_agent(OfflineChatModel(), (), (), self.checkpoints.saver, "")
+        config: RunnableConfig = {"configurable": {"thread_id": thread}}
+        await agent.aupdate_state(config, {"messages": list(messages)}, as_node=MODEL_NODE)
 
     async def run(self, run_id: str, text: str = "hello", **options: Any) -> list[RunEvent]:
         """Run to the end and give all events."""

@@ -171,7 +171,7 @@ async def test_presented_files_are_kept_in_order_and_once(tmp_path: Path, store_
         first = await b.answer("r1")
         emulator.responder = calling(present("a"), present("c"))
         await b.answer("r2")
-        artifacts = await b.runtime.artifacts("thread")
+        artifacts = (await b.runtime.state("thread"))["artifacts"]
     assert sorted(file.name for file in first.files) == ["a", "b"]
     assert set(artifacts[:2]) == {f"{OUTPUTS}/a", f"{OUTPUTS}/b"}
     assert artifacts[2:] == [f"{OUTPUTS}/c"]
