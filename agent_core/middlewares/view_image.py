@@ -92,7 +92,8 @@ class ViewImageMiddleware(Layer):
         viewed: Images = request.state.get("viewed_images", {})  # type: ignore[assignment]
         files = context_of(request).files
         sees = self._can_see(request.model)
-        came = _came_now(request, viewed) if sees else []
+        # Also while a blind fallback answers: the agent's own model will want to see them.
+        came = _came_now(request, viewed) if sees or self.tools else []
         new = await asyncio.to_thread(_kept, files, came) if came else {}
         every = {**viewed, **new}
         if not every:
