@@ -13,6 +13,7 @@ import psycopg
 from bench.figures import Figure, table, write
 from bench.growth import bytes_per_turn
 from bench.latency import over_telegram, to_the_model
+from bench.platforms import loop_lag
 from bench.process import footprint
 from bench.throughput import answers_per_second
 from tests.storage import POSTGRES, fresh_postgres
@@ -30,6 +31,7 @@ def _measurements(*, quick: bool) -> dict[str, Measurement]:
         "latency": lambda root, storage, url: to_the_model(root, storage, url, messages),
         "telegram": lambda root, storage, url: over_telegram(root, storage, url, messages),
         "throughput": lambda root, storage, url: answers_per_second(root, storage, url, max(messages, 100)),
+        "platforms": loop_lag,
         "growth": lambda root, storage, url: bytes_per_turn(root, storage, url, turns),
         "process": lambda root, storage, url: footprint(root, storage, url, seconds),
     }

@@ -14,6 +14,7 @@ from bot.agent_factory import build_catalog, open_runtime
 from bot.channel_factory import build_channels, build_policies
 from bot.checks import CredentialChecks
 from bot.clock import Clock, new_id, system_clock
+from bot.collector import start_spared
 from bot.commands.builtin import builtin_commands
 from bot.commands.permission import check_commands
 from bot.config import Settings
@@ -199,6 +200,7 @@ async def running(
             receivers.start()
             stack.push_async_callback(receivers.stop)
         await checks.settle()
+        stack.enter_context(start_spared())
         yield Hart(
             url=url,
             local_token=token,
