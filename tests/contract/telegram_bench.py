@@ -41,7 +41,7 @@ class TelegramBench(PlatformBench):
         return TelegramChannel(**(defaults | settings))
 
     def make_watchful(self) -> Channel:
-        return self.build(poll_seconds=0, response_seconds=0.3)
+        return self.build(poll_seconds=1, response_seconds=0.3)
 
     def notify(self) -> None:
         self._telegram.notify()

@@ -74,6 +74,20 @@ async def test_a_long_answer_is_cut_to_fit_and_joins_to_the_same(bench: Platform
 
 
 @connected
+async def test_code_that_is_never_closed_is_code_in_every_message(bench: PlatformBench) -> None:
+    channel, home = bench.build(), bench.direct()
+    code = [f"call_{number}('世界')" for number in range(3000)]
+    for number, piece in enumerate(channel.split("Look:\n\n```py\n" + "\n".join(code))):
+        await channel.send(to(bench, home, piece, f"k{number}"))
+
+    seen = bench.seen()
+    shown = [line for message in seen for line in message.text.split("\n") if line.startswith("call_")]
+    assert len(seen) > 1
+    assert shown == code
+    assert all(message.text.count("```") in (0, 2) for message in seen[:-1])
+
+
+@connected
 async def test_blank_text_is_nothing_to_post(bench: PlatformBench) -> None:
     channel = bench.build()
 

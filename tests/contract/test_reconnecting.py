@@ -1,5 +1,7 @@
 """Whatever happens to the connection, what people write arrives, and the platform is not pestered."""
 
+import asyncio
+
 import pytest
 
 from tests.contract.bench import PlatformBench, until
@@ -22,6 +24,28 @@ async def test_what_is_written_around_the_end_of_a_connection_arrives(bench: Pla
         await until(lambda: bench.listeners() == 1)
 
     assert sorted(bench.inbox.texts) == [*(f"{number}" for number in range(5)), "before"]
+
+
+@pytest.mark.parametrize("how", ["cut", "silence"])
+@connected
+async def test_a_connection_may_end_while_a_message_is_being_stored(bench: PlatformBench, how: str) -> None:
+    gate, reached = asyncio.Event(), asyncio.Event()
+
+    async def hold() -> None:
+        reached.set()
+        await gate.wait()
+
+    bench.hurry()
+    bench.inbox.before = hold
+    async with bench.listening(bench.make_watchful()):
+        bench.say(bench.direct(), "one")
+        await reached.wait()
+        await getattr(bench, how)()
+        gate.set()
+        bench.say(bench.direct(), "two")
+        await bench.wait_until_heard()
+
+    assert sorted(bench.inbox.texts) == ["one", "two"]
 
 
 @connected
