@@ -151,6 +151,26 @@ class SubagentEnded:
 SubagentEvent = SubagentStarted | SubagentStep | SubagentText | SubagentTool | SubagentEnded
 
 
+@dataclass(frozen=True, slots=True)
+class Todo:
+    """One step of the agent's plan.
+
+    Args:
+        content: What is to be done, in the agent's words.
+        status: ``pending``, ``in_progress`` or ``completed``.
+    """
+
+    content: str
+    status: str
+
+
+@dataclass(frozen=True, slots=True)
+class TodosChanged:
+    """The agent wrote its plan anew; this is the whole of it."""
+
+    todos: tuple[Todo, ...]
+
+
 class RunStatus(StrEnum):
     """How a run ended."""
 
@@ -178,4 +198,4 @@ class RunEnded:
     error: str | None = None
 
 
-RunEvent = TextDelta | ToolStarted | ToolFinished | FilePresented | SubagentEvent | RunEnded
+RunEvent = TextDelta | ToolStarted | ToolFinished | TodosChanged | FilePresented | SubagentEvent | RunEnded

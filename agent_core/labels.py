@@ -30,6 +30,12 @@ def label(tool: str, arguments: Mapping[str, Any]) -> str:
             text = "Searching files"
         case "bash":
             text = f"Running {_program(arguments.get('command'))}"
+        case "view_image":
+            text = f"Looking at {_file_name(arguments.get('path'))}"
+        case "write_todos":
+            text = "Planning"
+        case "ask_clarification":
+            text = "Asking a question"
         case "present_files":
             text = f"Sharing {_file_names(arguments.get('paths'))}"
         case "task":

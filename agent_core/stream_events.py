@@ -10,6 +10,8 @@ from agent_core.events import (
     RunEvent,
     SubagentEvent,
     TextDelta,
+    Todo,
+    TodosChanged,
     ToolFinished,
     ToolStarted,
 )
@@ -30,8 +32,11 @@ class StreamEvents:
             message, metadata = data
             yield from _text(message, metadata)
         elif mode == "updates":
-            for message in _updated(data):
-                yield from self._message(message)
+            for part in _updates(data):
+                if "todos" in part:
+                    yield TodosChanged(tuple(Todo(todo["content"], todo["status"]) for todo in part["todos"]))
+                for message in part.get("messages", ()):
+                    yield from self._message(message)
         elif mode == "custom" and isinstance(data, SubagentEvent):
             yield data
 
@@ -63,9 +68,9 @@ def _text(message: Any, metadata: Mapping[str, Any]) -> Iterator[TextDelta]:
             yield TextDelta(message.id, text)
 
 
-def _updated(data: Mapping[str, Any]) -> Iterator[AnyMessage]:
-    """Give the messages that nodes added; an update may be one value, several, or none."""
+def _updates(data: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Give what nodes wrote; an update may be one value, several, or none."""
     for update in data.values():
         for part in update if isinstance(update, list) else [update]:
             if isinstance(part, Mapping):
-                yield from part.get("messages", ())
+                yield part

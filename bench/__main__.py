@@ -10,6 +10,7 @@ from pathlib import Path
 
 import psycopg
 
+from bench.chain import cost_per_loop
 from bench.figures import Figure, table, write
 from bench.growth import bytes_per_turn
 from bench.latency import over_telegram, to_the_model
@@ -32,6 +33,7 @@ def _measurements(*, quick: bool) -> dict[str, Measurement]:
         "telegram": lambda root, storage, url: over_telegram(root, storage, url, messages),
         "throughput": lambda root, storage, url: answers_per_second(root, storage, url, max(messages, 100)),
         "platforms": loop_lag,
+        "chain": lambda root, storage, url: cost_per_loop(root, storage, url, 5 if quick else 20),
         "growth": lambda root, storage, url: bytes_per_turn(root, storage, url, turns),
         "process": lambda root, storage, url: footprint(root, storage, url, seconds),
     }

@@ -16,6 +16,7 @@ from agent_core.events import (
     SubagentText,
     SubagentTool,
     TextDelta,
+    TodosChanged,
     ToolFinished,
     ToolStarted,
 )
@@ -62,7 +63,14 @@ def fold(progress: Progress, event: RunEvent) -> Progress:
             return replace(progress, view=_relabelled(view, task_id, label))
         case SubagentEnded(task_id=task_id) if task_id in progress.subagents:
             return replace(progress, view=_relabelled(view, task_id, progress.subagents[task_id]))
-        case FilePresented() | SubagentStep() | SubagentText() | SubagentTool() | SubagentEnded():
+        case (
+            FilePresented()
+            | TodosChanged()
+            | SubagentStep()
+            | SubagentText()
+            | SubagentTool()
+            | SubagentEnded()
+        ):
             return progress
         case RunEnded(answer=answer):
             return replace(progress, view=replace(view, phase=Phase.DONE, text=answer))

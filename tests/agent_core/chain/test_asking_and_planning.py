@@ -6,7 +6,7 @@ from typing import Any
 from langchain_core.messages import RemoveMessage
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
-from agent_core.events import RunStatus
+from agent_core.events import RunStatus, Todo, TodosChanged
 from tests.agent_core.harness import bench
 from tests.emulators.openai import Call, OpenAIEmulator, Reply, sequence
 from tests.emulators.openai.wire import ChatRequest
@@ -97,10 +97,15 @@ async def test_a_run_does_not_end_with_steps_left_over_but_is_told_so_once(
     assert len(emulator.requests) == 4
 
 
-async def test_a_finished_plan_is_not_mentioned(tmp_path: Path) -> None:
+async def test_a_finished_plan_is_shown_and_not_mentioned(tmp_path: Path) -> None:
     script = sequence([Reply(calls=(plan("pending"),)), Reply(calls=(plan("completed"),)), Reply("Done.")])
     async with OpenAIEmulator(script) as emulator, bench(emulator, tmp_path) as b:
-        assert (await b.answer("r1", plan_mode=True)).answer == "Done."
+        events = await b.run("r1", plan_mode=True)
+    assert events[-1].answer == "Done."
+    assert [event.todos for event in events if isinstance(event, TodosChanged)] == [
+        (Todo("step 1", "pending"),),
+        (Todo("step 1", "completed"),),
+    ]
     assert len(emulator.requests) == 3
 
 
