@@ -3,11 +3,11 @@
 import asyncio
 import contextvars
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
-from langchain_core.messages import AnyMessage
+from langchain_core.messages import AnyMessage, RemoveMessage
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool
 from langgraph.types import StateSnapshot
@@ -31,6 +31,7 @@ from agent_core.state import ThreadState
 from agent_core.stream_events import StreamEvents, started
 from agent_core.subagents.spec import SubagentSettings, SubagentSpec
 from agent_core.subagents.team import SubagentTeam
+from agent_core.summary import deletable
 from agent_core.tools.present import presented_files
 from agent_core.tools.thread_tools import file_tools
 from agent_core.tracing import disable_stray_tracing
@@ -227,6 +228,7 @@ class AgentRuntime:
         config = _config(request.thread_id, request.run_id)
         begun = False
         messages: list[AnyMessage] = []
+        values: dict[str, Any] = {}
         if not request.fresh:
             state = await agent.aget_state(config)
             before = _turn_id(state)
@@ -251,13 +253,25 @@ class AgentRuntime:
             ):
                 mode, data = cast("tuple[str, Any]", item)
                 if mode == "values":
-                    messages = data["messages"]
+                    values, messages = data, data["messages"]
                 for told in stream.read(mode, data):
                     yield told
         except ModelFailedError as error:
             yield _ended(await self._failed(agent, request, error))
         else:
+            await self._forget(agent, request, values)
             yield _ended(turn_of(messages, request.run_id) or ())
+
+    async def _forget(self, agent: LeadAgent, request: RunRequest, values: Mapping[str, Any]) -> None:
+        """Delete the messages of earlier turns that a summary stands for."""
+        gone = deletable(values.get("messages", ()), values.get("summary"), request.run_id)
+        if gone:
+            update = {
+                "messages": [RemoveMessage(id=message_id) for message_id in gone],
+                "reminders": {message_id: [] for message_id in gone},
+            }
+            config = _config(request.thread_id, request.run_id)
+            await agent.aupdate_state(config, update, as_node=MODEL_NODE)
 
     async def _failed(
         self, agent: LeadAgent, request: RunRequest, error: ModelFailedError

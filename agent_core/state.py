@@ -84,6 +84,20 @@ class Reminder(TypedDict):
     place: Literal["inside", "after"]
 
 
+class Summary(TypedDict):
+    """What the model is told in place of the older messages.
+
+    Args:
+        text: The summary, without tags.
+        upto: Id of the last message it stands for.
+        kept: Id of a message among them that is sent all the same, because it was being worked on.
+    """
+
+    text: str
+    upto: str
+    kept: str | None
+
+
 class TokenCount(TypedDict):
     """Tokens of all model calls of a thread."""
 
@@ -172,6 +186,7 @@ class ThreadState(AgentState[Any]):
         viewed_images: Pictures shown to the model, by virtual path.
         promoted: Tools found by search.
         reminders: What the system told the model, by the id of the message it belongs to.
+        summary: Of the older part, when there was too much of it.
         token_usage: What the thread has cost.
     """
 
@@ -183,4 +198,5 @@ class ThreadState(AgentState[Any]):
     viewed_images: NotRequired[Annotated[dict[str, ViewedImage], merge_viewed_images]]
     promoted: NotRequired[Annotated[PromotedTools, merge_promoted]]
     reminders: NotRequired[Annotated[dict[str, list[Reminder]], merge_reminders]]
+    summary: NotRequired[Summary]
     token_usage: NotRequired[Annotated[TokenCount, add_tokens]]

@@ -17,6 +17,11 @@ def answer(_request: ChatRequest) -> Reply:
     return Reply(ANSWER, chunk_size=24)
 
 
+def long_answer(_request: ChatRequest) -> Reply:
+    """The same, of 1 KiB."""
+    return Reply((ANSWER * 4)[:1024], chunk_size=24)
+
+
 class ModelServer:
     """The process seen from here.
 
@@ -46,10 +51,14 @@ class ModelServer:
 
 
 @asynccontextmanager
-async def model_server() -> AsyncIterator[ModelServer]:
-    """Run the process while the block runs."""
+async def model_server(*, long: bool = False) -> AsyncIterator[ModelServer]:
+    """Run the process while the block runs; with ``long``, its answers are of 1 KiB."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "bench.model_server", stdout=asyncio.subprocess.PIPE
+        sys.executable,
+        "-m",
+        "bench.model_server",
+        *(["long"] if long else []),
+        stdout=asyncio.subprocess.PIPE,
     )
     assert process.stdout is not None
     server = ModelServer((await process.stdout.readline()).decode().strip())
@@ -62,10 +71,10 @@ async def model_server() -> AsyncIterator[ModelServer]:
         await reader
 
 
-async def _serve(told: Callable[[object], None]) -> None:
+async def _serve(responder: Callable[[ChatRequest], Reply], told: Callable[[object], None]) -> None:
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
-    async with OpenAIEmulator(answer) as emulator:
+    async with OpenAIEmulator(responder) as emulator:
         told(emulator.base_url)
         seen = 0
         stopping = asyncio.create_task(stop.wait())
@@ -85,4 +94,4 @@ def _tell(value: object) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(_serve(_tell))
+    asyncio.run(_serve(long_answer if "long" in sys.argv[1:] else answer, _tell))

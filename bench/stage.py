@@ -39,9 +39,11 @@ class Stage:
 
 
 @asynccontextmanager
-async def stage(root: Path, database_url: str | None, parts: Parts | None = None) -> AsyncIterator[Stage]:
+async def stage(
+    root: Path, database_url: str | None, parts: Parts | None = None, *, long_answers: bool = False
+) -> AsyncIterator[Stage]:
     """Run Hart on an empty home while the block runs."""
-    async with model_server() as openai, TelegramEmulator() as telegram:
+    async with model_server(long=long_answers) as openai, TelegramEmulator() as telegram:
         site = site_of(root, database_url, openai, telegram)
         async with hart_on(site, parts=parts or Parts(platforms=False, schedule=False)) as hart:
             yield Stage(hart, openai, telegram, site)
@@ -57,7 +59,7 @@ def site_of(root: Path, database_url: str | None, openai: ModelServer, telegram:
     return site
 
 
-def message(chat: str, number: int) -> InboundMessage:
+def message(chat: str, number: int, text: str = QUESTION) -> InboundMessage:
     """A message in a chat of the web page."""
     return InboundMessage(
         address=Address("web", "main", chat),
@@ -65,5 +67,5 @@ def message(chat: str, number: int) -> InboundMessage:
         sender=Sender("local"),
         message_id=f"m{number}",
         dedupe_key=f"web:{chat}:m{number}",
-        text=f"{QUESTION}({number})",
+        text=f"{text}({number})",
     )

@@ -31,6 +31,7 @@ from agent_core.middlewares.reminders import ReminderMiddleware
 from agent_core.middlewares.safety_finish_reason import SafetyFinishReasonMiddleware
 from agent_core.middlewares.sandbox_audit import SandboxAuditMiddleware
 from agent_core.middlewares.subagent_limit import SubagentLimitMiddleware
+from agent_core.middlewares.summarization import BeforeSummary, SummarizationMiddleware
 from agent_core.middlewares.system_message_coalescing import SystemMessageCoalescingMiddleware
 from agent_core.middlewares.terminal_response import TerminalResponseMiddleware
 from agent_core.middlewares.thread_data import ThreadDataMiddleware
@@ -43,6 +44,7 @@ from agent_core.middlewares.tool_output_budget import OutputBudget, ToolOutputBu
 from agent_core.middlewares.uploads import UploadsMiddleware
 from agent_core.middlewares.view_image import ViewImageMiddleware
 from agent_core.models.catalog import ModelCatalog
+from agent_core.summary import SummaryLimits
 
 Chain = list[AgentMiddleware[Any, Any, Any]]
 
@@ -75,6 +77,8 @@ class ChainSettings:
         tool_seconds: How long a tool call may take.
         tool_seconds_by_tool: The same for single tools.
         denied_tools: Tools that may not be called.
+        summary: When a conversation is summed up.
+        summary_model: Name of the model that sums up; None for the one that answers.
         title_model: Name of the model that gives titles; None takes a thread's first words.
         zone: Whose date the model is told.
         subagents_at_once: How many subagents may be begun in one response of the model.
@@ -90,6 +94,8 @@ class ChainSettings:
     tool_seconds: float = DEFAULT_SECONDS
     tool_seconds_by_tool: Mapping[str, float] = field(default_factory=dict)
     denied_tools: tuple[str, ...] = ()
+    summary: SummaryLimits = field(default_factory=SummaryLimits)
+    summary_model: str | None = None
     title_model: str | None = None
     zone: tzinfo = UTC
     subagents_at_once: int = 3
@@ -104,6 +110,7 @@ class ChainParts:
         memory: Gives what is remembered of a person.
         spending: Knows what a person has used today.
         guardrail: Decides about tool calls, besides the list of denied tools.
+        before_summary: Called in order before a part of a conversation is summed up.
         now: The clock.
         sleep: Waits some seconds between tries.
     """
@@ -111,6 +118,7 @@ class ChainParts:
     memory: MemoryReader | None = None
     spending: Spending | None = None
     guardrail: GuardrailProvider | None = None
+    before_summary: tuple[BeforeSummary, ...] = ()
     now: Callable[[], datetime] = _system_clock
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
 
@@ -141,7 +149,8 @@ class ChainBuilder:
             ChainOrderError: The list below is in a wrong order.
             ModelConfigError: There is no such model.
         """
-        chain = self._layers(model, self._settings.max_model_calls, plan_mode=plan_mode)
+        summarization = self._summarization(model, self._parts.before_summary)
+        chain = self._layers(model, self._settings.max_model_calls, summarization, plan_mode=plan_mode)
         check_order(chain)
         return chain
 
@@ -155,20 +164,23 @@ class ChainBuilder:
         Raises:
             ChainOrderError, ModelConfigError: See :meth:`build`.
         """
-        layers = self._layers(model, max_model_calls, plan_mode=False)
+        layers = self._layers(model, max_model_calls, self._summarization(model), plan_mode=False)
         chain = [layer for layer in layers if not isinstance(layer, _LEAD_ONLY)]
         check_order(chain)
         return chain
 
-    def _layers(self, model: str, max_model_calls: int, *, plan_mode: bool) -> Chain:
+    def _layers(
+        self, model: str, max_model_calls: int, summarization: SummarizationMiddleware, *, plan_mode: bool
+    ) -> Chain:
         settings, parts = self._settings, self._parts
         return [
             InputSanitizationMiddleware(),
             ThreadDataMiddleware(),
             UploadsMiddleware(),
             DanglingToolCallMiddleware(),
+            summarization,
             DynamicContextMiddleware(parts.now, settings.zone, parts.memory),
-            TitleMiddleware(self._title_model()),
+            TitleMiddleware(self._getter(settings.title_model)),
             TokenBudgetMiddleware(settings.tokens, parts.spending),
             TokenUsageMiddleware(),
             CallLimitMiddleware(max_model_calls),
@@ -201,8 +213,12 @@ class ChainBuilder:
         spec = self._models.spec(model)
         return LLMErrorHandlingMiddleware(spec, self._settings.retry, fallbacks, self._parts.sleep)
 
-    def _title_model(self) -> Callable[[], Awaitable[BaseChatModel]] | None:
-        name = self._settings.title_model
+    def _summarization(self, model: str, before: tuple[BeforeSummary, ...] = ()) -> SummarizationMiddleware:
+        limits = self._settings.summary.within(self._models.spec(model).context_window)
+        by = self._getter(self._settings.summary_model)
+        return SummarizationMiddleware(limits, by, before)
+
+    def _getter(self, name: str | None) -> Callable[[], Awaitable[BaseChatModel]] | None:
         return None if name is None else lambda: self._get(name)
 
     async def _get(self, name: str) -> BaseChatModel:

@@ -12,6 +12,7 @@ from agent_core.middlewares.layer import Answer, Layer, ModelHandler, Request, c
 from agent_core.middlewares.reminders import remind_inside
 from agent_core.middlewares.turn import begins_turn
 from agent_core.state import Reminder
+from agent_core.summary import visible
 from agent_core.tags import untagged
 
 _log = logging.getLogger(__name__)
@@ -27,6 +28,7 @@ _MEMORY = "What you remember about this person:"
 class DynamicContextMiddleware(Layer):
     """Date and memory ride in the first message of a thread, a new date in the first one after midnight.
 
+    After a summary they are told anew, since what the model was told before is no longer sent.
     So the system prompt is the same for everybody on every day, and what was sent once stays.
 
     Args:
@@ -49,7 +51,8 @@ class DynamicContextMiddleware(Layer):
         if not begins_turn(messages):
             return await handler(request)
         today = self._now().astimezone(self._zone).date()
-        told = date_told(messages, request.state.get("reminders", {}))  # type: ignore[arg-type]
+        seen = visible(messages, request.state.get("summary"))  # type: ignore[arg-type]
+        told = date_told(seen, request.state.get("reminders", {}))  # type: ignore[arg-type]
         if told == today:
             return await handler(request)
         text = f"Today is {today:%A}, {today.isoformat()} ({self._zone})."

@@ -15,6 +15,7 @@ from agent_core.middlewares.reminders import remind, reminders_of
 from agent_core.middlewares.responses import charged, is_final
 from agent_core.middlewares.turn import current_turn
 from agent_core.state import Reminder, TodoItem
+from agent_core.summary import visible
 
 _MAX_TODOS = 50
 
@@ -64,7 +65,8 @@ class TodoMiddleware(Layer):
             return await handler(request)
         reminders = reminders_of(request)
         plan = _PLAN.format(steps=steps)
-        asked = request if _is_known(messages, reminders) else remind(request, plan)
+        seen = visible(messages, request.state.get("summary"))  # type: ignore[arg-type]
+        asked = request if _is_known(seen, reminders) else remind(request, plan)
         response = await handler(asked)
         # Only of what was planned or worked on in this turn, and once: a person may have turned to else.
         if not is_final(response) or not _is_planning(messages) or _was_told(messages, reminders):

@@ -9,6 +9,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 
 from agent_core.models.offline_digest import Digest, parse_feed, short_list, to_markdown
 from agent_core.paths import OUTPUTS, UPLOADS
+from agent_core.summary import SUMMARY_PROMPT
 from agent_core.text import one_line
 
 STAND_IN = (
@@ -41,6 +42,9 @@ _UPLOADED = re.compile(rf"{re.escape(UPLOADS)}/\S+")
 _URL = re.compile(r"(?:https?://|file:)[^\s<>\"'`)\]]+")
 _QUOTED_LINES = 10
 _ECHO_LENGTH = 300
+# In a conversation to be summed up; see summary.py.
+_PERSON = "Person: "
+_SUMMED_UP_LINES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +95,20 @@ def reply(messages: Sequence[BaseMessage], tools: frozenset[str]) -> Reply:
         messages: The conversation so far.
         tools: Names of the tools that may be called.
     """
+    if messages and messages[0].text == SUMMARY_PROMPT:
+        return Reply(_summed_up(messages[-1].text))
     turn = _read_turn(messages)
     answer = _act(turn, tools)
     if turn.first and not answer.calls:
         return Reply(f"{answer.text}\n\n{STAND_IN} {ABILITIES}")
     return answer
+
+
+def _summed_up(conversation: str) -> str:
+    """Give what was asked last, one line each."""
+    asked = [line for line in conversation.splitlines() if line.startswith((_PERSON, "- "))]
+    lines = [f"- {one_line(line.removeprefix('- ').removeprefix(_PERSON), 100)}" for line in asked]
+    return "\n".join(["What was asked lately:", *lines[-_SUMMED_UP_LINES:]])
 
 
 def _is_reminder(text: str) -> bool:

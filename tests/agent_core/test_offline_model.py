@@ -105,3 +105,13 @@ async def test_a_feed_that_cannot_be_read_is_said_and_the_rest_is_there(offline:
 
 def test_what_lists_no_entries_is_no_feed() -> None:
     assert parse_feed("https://example.org", "nothing here") is None
+
+
+async def test_it_sums_up_a_long_conversation_by_what_was_asked(offline: Bench) -> None:
+    for turn in range(90):
+        last = end(await ask(offline, f"r{turn}", f"question number {turn}"))
+    state = await offline.checkpoints.saver.aget_tuple({"configurable": {"thread_id": "thread"}})
+    assert state is not None
+    summary = state.checkpoint["channel_values"]["summary"]["text"]
+    assert summary.startswith("What was asked lately:\n- question number ")
+    assert "question number 89" in last.answer

@@ -4,7 +4,7 @@ import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 from tests.emulators.openai.wire import ChatRequest
 
@@ -35,6 +35,9 @@ class Reply:
         chunk_delay: Seconds between two chunks of a stream.
         finish_reason: None gives ``tool_calls`` or ``stop``.
         chunk_size: Characters of text in a chunk.
+        reasoning: What the model thought before, sent under ``reasoning_field``.
+        reasoning_field: ``reasoning_content`` or, as some servers call it, ``reasoning``.
+        usage_style: How cached tokens are counted: ``openai``, ``deepseek`` or ``kimi``.
     """
 
     text: str = ""
@@ -43,6 +46,9 @@ class Reply:
     chunk_delay: float = 0.0
     finish_reason: str | None = None
     chunk_size: int = 8
+    reasoning: str = ""
+    reasoning_field: str = "reasoning_content"
+    usage_style: Literal["openai", "deepseek", "kimi"] = "openai"
 
 
 Responder = Callable[[ChatRequest], Reply | Awaitable[Reply]]

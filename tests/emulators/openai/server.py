@@ -8,7 +8,7 @@ import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import uvicorn
 from starlette.applications import Starlette
@@ -17,7 +17,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from tests.emulators.openai.replies import Fault, FaultKind, Reply, Responder, echo
-from tests.emulators.openai.wire import ChatRequest, RefusedError, is_said, parse, said_in
+from tests.emulators.openai.wire import ChatRequest, RefusedError, check_reasoning, is_said, parse, said_in
 
 API_KEY = "sk-emulator-0123456789abcdef"
 _REMEMBERED = 256
@@ -79,6 +79,8 @@ class OpenAIEmulator:
         models: Names of the models there are.
         api_key: The one key that is accepted.
         port: 0 for any.
+        reasoning: Refuse, as vendors of reasoning models do, calls of tools without the thoughts that led
+            to them (``required``), or thoughts in a request at all (``refused``).
     """
 
     def __init__(
@@ -88,12 +90,14 @@ class OpenAIEmulator:
         models: Sequence[str] = ("test-model",),
         api_key: str = API_KEY,
         port: int = 0,
+        reasoning: Literal["ignored", "required", "refused"] = "ignored",
     ) -> None:
         self.responder = responder
         self.models = frozenset(models)
         self.api_key = api_key
         self.requests: list[Recorded] = []
         self.faults: list[Fault] = []
+        self.reasoning = reasoning
         self.disconnects = 0
         self._port = port
         self._prefixes: OrderedDict[str, None] = OrderedDict()
@@ -165,6 +169,7 @@ class OpenAIEmulator:
                 refused = RefusedError(fault.status, fault.message, fault.code)
                 return JSONResponse(refused.body(), fault.status, headers=dict(fault.headers))
             chat = parse(body, self.models)
+            check_reasoning(chat, self.reasoning)
         except RefusedError as error:
             await self._record(at, body, error.status)
             return JSONResponse(error.body(), error.status)
@@ -236,15 +241,19 @@ class OpenAIEmulator:
             yield _event({**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
             if reply.chunk_delay:
                 await asyncio.sleep(reply.chunk_delay)
-        finish = [{"index": 0, "delta": {}, "finish_reason": _finish(reply)}]
-        yield _event({**head, "choices": finish})
-        if chat.include_usage:
+        finish: dict[str, Any] = {"index": 0, "delta": {}, "finish_reason": _finish(reply)}
+        if reply.usage_style == "kimi":
+            finish["usage"] = usage
+        yield _event({**head, "choices": [finish]})
+        if chat.include_usage and reply.usage_style != "kimi":
             yield _event({**head, "choices": [], "usage": usage})
         yield b"data: [DONE]\n\n"
 
     def _whole(self, chat: ChatRequest, reply: Reply, usage: dict[str, Any]) -> dict[str, Any]:
         number = next(self._ids)
         message: dict[str, Any] = {"role": "assistant", "content": reply.text or None}
+        if reply.reasoning:
+            message[reply.reasoning_field] = reply.reasoning
         if reply.calls:
             message["tool_calls"] = [
                 {
@@ -272,16 +281,28 @@ class OpenAIEmulator:
         output = len(reply.text) + sum(len(call.arguments_text()) for call in reply.calls)
         input_tokens = len(prompt) // _BYTES_PER_TOKEN + 1
         output_tokens = output // _BYTES_PER_TOKEN + 1
-        return {
+        counted = {
             "prompt_tokens": input_tokens,
             "completion_tokens": output_tokens,
             "total_tokens": input_tokens + output_tokens,
-            "prompt_tokens_details": {"cached_tokens": cached // _BYTES_PER_TOKEN},
         }
+        return counted | _cached(cached // _BYTES_PER_TOKEN, input_tokens, reply.usage_style)
+
+
+def _cached(tokens: int, prompt: int, style: str) -> dict[str, Any]:
+    match style:
+        case "deepseek":
+            return {"prompt_cache_hit_tokens": tokens, "prompt_cache_miss_tokens": prompt - tokens}
+        case "kimi":
+            return {"cached_tokens": tokens}
+        case _:
+            return {"prompt_tokens_details": {"cached_tokens": tokens}}
 
 
 def _deltas(reply: Reply, number: int) -> Iterator[dict[str, Any]]:
     yield {"role": "assistant", "content": ""}
+    for start in range(0, len(reply.reasoning), reply.chunk_size):
+        yield {reply.reasoning_field: reply.reasoning[start : start + reply.chunk_size]}
     for start in range(0, len(reply.text), reply.chunk_size):
         yield {"content": reply.text[start : start + reply.chunk_size]}
     for index, call in enumerate(reply.calls):

@@ -133,6 +133,23 @@ def parse(body: bytes, models: frozenset[str]) -> ChatRequest:
     )
 
 
+def check_reasoning(chat: ChatRequest, rule: str) -> None:
+    """Apply a vendor's rule about thoughts given back.
+
+    Raises:
+        RefusedError: It is broken.
+    """
+    for index, message in enumerate(chat.messages):
+        if rule == "refused" and "reasoning_content" in message:
+            raise RefusedError(400, f"reasoning_content is not allowed in messages[{index}].")
+        if rule == "required" and message.get("tool_calls") and "reasoning_content" not in message:
+            raise RefusedError(
+                400,
+                "thinking is enabled but reasoning_content is missing in assistant tool call message at "
+                f"index {index}",
+            )
+
+
 def _check_messages(messages: list[Any]) -> None:
     open_calls: set[str] = set()
     for index, message in enumerate(messages):
