@@ -12,9 +12,14 @@ from agent_core.models.errors import ModelConfigError
 from agent_core.models.spec import ModelSpec
 from agent_core.net import SafeHttp
 from agent_core.runtime import AgentRuntime, AgentSettings
+from agent_core.sandbox.sandbox import SandboxProvider
+from agent_core.tools.bash import make_bash
 from agent_core.tools.feeds import make_read_feed
 from bot.config import Config, ModelConfig, Settings
 from bot.errors import OperatorError
+
+_SANDBOX_SECONDS = 60
+"""What making and tidying a sandbox may take besides the command itself."""
 
 
 def build_catalog(config: Config) -> ModelCatalog:
@@ -52,12 +57,17 @@ def _chain_settings(config: Config) -> ChainSettings:
         retry=RetryPolicy(
             retries=config.limits.model_retries, call_seconds=config.limits.model_timeout_seconds
         ),
+        # A command ends by its own limit, not by that of all tools.
+        tool_seconds_by_tool={"bash": config.sandbox.command_seconds + _SANDBOX_SECONDS},
     )
 
 
 @asynccontextmanager
 async def open_runtime(
-    settings: Settings, catalog: ModelCatalog, checkpoints: Checkpoints
+    settings: Settings,
+    catalog: ModelCatalog,
+    checkpoints: Checkpoints,
+    sandboxes: SandboxProvider | None,
 ) -> AsyncIterator[AgentRuntime]:
     """The agent with its tools."""
     config = settings.config
@@ -68,6 +78,8 @@ async def open_runtime(
             instructions=config.agent.instructions,
             chain=_chain_settings(config),
         )
-        yield AgentRuntime(catalog, checkpoints, [read_feed], agent)
+        # Where no command can run, the model is offered no tool for it.
+        bash = [make_bash(sandboxes, config.sandbox.command_seconds)] if sandboxes else []
+        yield AgentRuntime(catalog, checkpoints, [*bash, read_feed], agent)
     finally:
         await http.aclose()

@@ -39,6 +39,7 @@ from bot.proxy import MessageProxy
 from bot.receivers import Receivers
 from bot.roles import LocalRoles, PostgresRoles, Roles
 from bot.runner import TaskRunner
+from bot.sandboxes import open_sandboxes
 from bot.server import bind, local_url, new_token, serving
 from bot.serverfile import ServerFile
 from bot.standing import Standings
@@ -155,7 +156,8 @@ async def running(
         checkpoints = await stack.enter_async_context(
             open_checkpoints(backend.checkpoints_url, home.checkpoints)
         )
-        runtime = await stack.enter_async_context(open_runtime(settings, catalog, checkpoints))
+        sandboxes = await stack.enter_async_context(open_sandboxes(config.sandbox, home, now))
+        runtime = await stack.enter_async_context(open_runtime(settings, catalog, checkpoints, sandboxes))
         feed = LedgerFeed(backend.database, home, backend.signals)
         channels = ChannelDirectory(build_channels(settings, home, feed))
         for channel in channels:

@@ -28,6 +28,7 @@ from bot.config.load import CHANNELS_FILE, CONFIG_FILE, Settings, environment, l
 from bot.config.local import LocalChannel
 from bot.config.models import ModelConfig, models_from_environment
 from bot.config.problems import ConfigError, Problem
+from bot.config.sandbox import SandboxConfig, SandboxKind
 from bot.config.tasks import Schedule, Target, TaskConfig
 from bot.config.telegram import TelegramAccount, TelegramChannel
 
@@ -51,6 +52,8 @@ __all__ = [
     "ModelConfig",
     "Problem",
     "Role",
+    "SandboxConfig",
+    "SandboxKind",
     "Schedule",
     "ServerConfig",
     "SessionScope",

@@ -6,12 +6,13 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, SecretStr, model_validator
 
+from bot.config.agent import AgentConfig
 from bot.config.channels_file import Version
 from bot.config.models import ModelConfig, models_from_environment
+from bot.config.sandbox import SandboxConfig
 from bot.config.section import (
     CountInt,
     Expected,
-    Name,
     PortInt,
     PositiveInt,
     PositiveSeconds,
@@ -55,20 +56,6 @@ PostgresUrl = Annotated[
     Expected("an address such as postgresql://user:password@host:5432/database"),
 ]
 Host = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:%-]+$"), Expected("an address or a host name")]
-
-
-class AgentConfig(Section):
-    """How the agent behaves.
-
-    Args:
-        default_model: Name of the model to use where none is asked for; None for the first one.
-        instructions: Added to the system prompt, for all threads alike.
-        max_model_calls: Model calls in one run before it is ended.
-    """
-
-    default_model: Name | None = None
-    instructions: str = ""
-    max_model_calls: PositiveInt = 100
 
 
 class LimitsConfig(Section):
@@ -158,7 +145,7 @@ class Config(Section):
     Args:
         version: Of the file's format.
         models: The chat models. Never empty after :func:`bot.config.load`.
-        agent, limits, storage, server, tools: See their classes.
+        agent, limits, storage, server, sandbox, tools: See their classes.
         tasks: Work on a schedule.
     """
 
@@ -168,6 +155,7 @@ class Config(Section):
     limits: LimitsConfig = LimitsConfig()
     storage: StorageConfig = StorageConfig()
     server: ServerConfig = ServerConfig()
+    sandbox: SandboxConfig = SandboxConfig()
     tools: ToolsConfig = ToolsConfig()
     tasks: tuple[TaskConfig, ...] = ()
 
