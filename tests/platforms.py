@@ -58,10 +58,6 @@ class Platform(ABC):
         """Somebody, by an id that is known from now on."""
 
     @abstractmethod
-    def robot(self, name: str) -> str:
-        """The same for another bot."""
-
-    @abstractmethod
     def direct(self, person: str) -> Place:
         """A person's chat with the bot."""
 
@@ -76,6 +72,10 @@ class Platform(ABC):
     @abstractmethod
     def say(self, place: Place, person: str, text: str) -> Place:
         """A person writes, in groups to the bot by name. Returns the place where the answer belongs."""
+
+    @abstractmethod
+    def say_as_bot(self, place: Place, text: str) -> None:
+        """Another bot writes, to ours by name."""
 
     @abstractmethod
     def press(self, seen: Seen, label: str, person: str) -> None:
@@ -145,10 +145,6 @@ class OnTelegram(Platform):
     def person(self, name: str) -> str:
         return str(self._telegram.user(500 + len(self._telegram.users), name).id)
 
-    def robot(self, name: str) -> str:
-        number = 500 + len(self._telegram.users)
-        return str(self._telegram.user(number, name, f"{name.lower()}_bot", is_bot=True).id)
-
     def direct(self, person: str) -> Place:
         return Place(str(self._telegram.private_chat(self._telegram.users[int(person)]).id))
 
@@ -166,6 +162,10 @@ class OnTelegram(Platform):
         thread = int(place.thread) if place.thread else None
         self._telegram.say(chat, self._telegram.users[int(person)], text, thread=thread)
         return place
+
+    def say_as_bot(self, place: Place, text: str) -> None:
+        self._telegram.user(499, "Robot", "robot_bot", is_bot=True)
+        self.say(place, "499", text)
 
     def press(self, seen: Seen, label: str, person: str) -> None:
         self._telegram.press(self._sent(seen), label, self._telegram.users[int(person)])
@@ -227,9 +227,6 @@ class OnSlack(Platform):
     def person(self, name: str) -> str:
         return self._slack.user(name).id
 
-    def robot(self, name: str) -> str:
-        return self._slack.user(name, is_bot=True).id
-
     def direct(self, person: str) -> Place:
         return Place(self._slack.dm(self._slack.users[person]).id)
 
@@ -248,6 +245,9 @@ class OnSlack(Platform):
         within = {"thread_ts": place.thread} if place.thread else {}
         kept = self._slack.say(channel, self._slack.users[person], said, **within)
         return place if channel.kind == "im" or place.thread else Place(place.chat, kept["ts"])
+
+    def say_as_bot(self, place: Place, text: str) -> None:
+        self.say(place, self._slack.user("Robot", is_bot=True).id, text)
 
     def press(self, seen: Seen, label: str, person: str) -> None:
         self._slack.press(self._sent(seen), label, self._slack.users[person])
@@ -306,9 +306,6 @@ class OnFeishu(Platform):
     def person(self, name: str) -> str:
         return self._feishu.user(name).open_id
 
-    def robot(self, name: str) -> str:
-        return self.person(name)
-
     def direct(self, person: str) -> Place:
         return Place(self._feishu.p2p(self._user(person)).id)
 
@@ -326,6 +323,12 @@ class OnFeishu(Platform):
         within = {"reply_to": place.thread, "in_thread": True} if place.thread else {}
         self._feishu.say(chat, self._user(person), said, **within)
         return place
+
+    def say_as_bot(self, place: Place, text: str) -> None:
+        chat, robot = self._feishu.chats[place.chat], self._feishu.user("Robot")
+        said, mentions = self._feishu.mark(f"@{self._feishu.bot.name} {text}")
+        message = self._feishu.post(chat, robot, "text", {"text": said}, mentions=mentions, push=False)
+        self._feishu.push_message(message, "app")
 
     def press(self, seen: Seen, label: str, person: str) -> None:
         self._feishu.press(seen.id, self._user(person), label)

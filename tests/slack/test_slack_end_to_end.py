@@ -129,50 +129,6 @@ async def test_commands_come_as_slash_commands_and_as_text(here, openai, slack, 
     assert openai.requests == []
 
 
-async def test_strangers_and_bots_get_no_run(here, openai, slack, ann):
-    here.use_slack(slack, access={"dm": "allowlist", "users": [ann.id], "group": "allowlist"})
-    stranger, other = slack.user("Eve"), slack.user("Other Bot", is_bot=True)
-    ops = slack.channel("ops")
-    async with hart_on(here):
-        slack.say(slack.dm(stranger), stranger, "let me in")
-        slack.say(ops, ann, f"{slack.at} in here?")
-        await slack.wait_for_sent(2)
-        slack.say(ops, other, f"{slack.at} hello")
-        slack.press_data(slack.sent[1], "hart-0", "1", stranger)
-        slack.command(slack.dm(stranger), stranger, "/hart", "status")
-        await slack.wait_until_heard()
-        slack.say(slack.dm(ann), ann, "known")
-        sent = await slack.wait_for_sent(4)
-
-    assert stranger.id in sent[0].text
-    assert ops.id in sent[1].text
-    assert ops.id in sent[2].text, "whoever pressed is told, too"
-    assert sent[3].text == "answer to: known"
-    assert len(openai.accepted) == 1
-
-
-async def test_a_button_acts_for_whoever_asked_and_for_nobody_else(here, openai, slack, ann):
-    here.use_openai(openai, "test-model", "other-model")
-    bo, ops = slack.user("Bo"), slack.channel("ops")
-    async with hart_on(here):
-        asked = slack.say(ops, ann, f"{slack.at} !models")
-        (listing,) = await slack.wait_for_sent(1)
-        slack.press(listing, "other-model", bo)
-        await slack.wait_for_sent(2)
-        slack.press(listing, "other-model", ann)
-        await slack.wait_for_sent(3)
-        slack.press(listing, "other-model", ann)
-        sent = await slack.wait_for_sent(4)
-        slack.say(ops, ann, "hello", thread_ts=asked["ts"])
-        await slack.wait_for_sent(5)
-
-    assert "somebody else" in sent[1].text
-    assert "now uses `other-model`" in sent[2].text
-    assert "pressed already" in sent[3].text
-    assert {one.thread for one in sent} == {asked["ts"]}
-    assert openai.accepted[-1].json["model"] == "other-model"
-
-
 async def test_an_answer_whose_receipt_was_lost_says_that_it_may_be_a_repeat(here, slack, ann):
     slack.faults.add("chat.postMessage", DropAfter())
     async with hart_on(here):
