@@ -47,7 +47,6 @@ async def cost_per_loop(root: Path, storage: str, database_url: str | None, runs
     Processor time and not time on the clock: what else the machine does then hardly counts. Both agents
     take turns, and the median run counts.
     """
-    root.mkdir(parents=True)
     models = ModelCatalog([ModelSpec("looping", "bench.chain:LoopingModel")], None, 60)
     chain = ChainBuilder(models, ChainSettings(), ChainParts()).build("looping", plan_mode=True)
     model = models.get("looping")

@@ -4,6 +4,7 @@
 secret in its text.
 """
 
+from bot.config.agent import AgentConfig
 from bot.config.channels import (
     Access,
     AccountState,
@@ -16,7 +17,6 @@ from bot.config.channels import (
 )
 from bot.config.channels_file import CHANNEL_NAMES, Channels, ChannelsConfig
 from bot.config.config_file import (
-    AgentConfig,
     Config,
     FeedsConfig,
     LimitsConfig,

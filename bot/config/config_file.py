@@ -6,13 +6,13 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, SecretStr, model_validator
 
+from bot.config.agent import AgentConfig
 from bot.config.channels_file import Version
 from bot.config.models import ModelConfig, models_from_environment
 from bot.config.sandbox import SandboxConfig
 from bot.config.section import (
     CountInt,
     Expected,
-    Name,
     PortInt,
     PositiveInt,
     PositiveSeconds,
@@ -56,20 +56,6 @@ PostgresUrl = Annotated[
     Expected("an address such as postgresql://user:password@host:5432/database"),
 ]
 Host = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:%-]+$"), Expected("an address or a host name")]
-
-
-class AgentConfig(Section):
-    """How the agent behaves.
-
-    Args:
-        default_model: Name of the model to use where none is asked for; None for the first one.
-        instructions: Added to the system prompt, for all threads alike.
-        max_model_calls: Model calls in one run before it is ended.
-    """
-
-    default_model: Name | None = None
-    instructions: str = ""
-    max_model_calls: PositiveInt = 100
 
 
 class LimitsConfig(Section):

@@ -37,7 +37,7 @@ def broken_rules(
     faults: list[Fault] = []
     if "models" not in unusable:
         faults += _repeated("models", (model.name for model in config.models))
-        faults += _default_model(config)
+        faults += _agent_models(config)
     if "tasks" not in unusable:
         faults += _repeated("tasks", (task.name for task in config.tasks))
         if models_given and "models" not in unusable:
@@ -54,11 +54,17 @@ def _repeated(section: str, names: Iterable[str]) -> Iterator[Fault]:
         seen.add(name)
 
 
-def _default_model(config: Config) -> Iterator[Fault]:
+def _agent_models(config: Config) -> Iterator[Fault]:
     names = [model.name for model in config.models]
-    wanted = config.agent.default_model
-    if wanted is not None and wanted not in names:
-        yield Fault(("agent", "default_model"), f", which is no model here; {suggestion(wanted, names)}")
+    agent = config.agent
+    wanted: list[tuple[KeyPath, str | None]] = [
+        (("agent", "default_model"), agent.default_model),
+        (("agent", "title_model"), agent.title_model),
+        *((("agent", "fallback_models", index), name) for index, name in enumerate(agent.fallback_models)),
+    ]
+    for path, name in wanted:
+        if name is not None and name not in names:
+            yield Fault(path, f", which is no model here; {suggestion(name, names)}")
 
 
 def _task_models(config: Config) -> Iterator[Fault]:

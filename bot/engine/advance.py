@@ -34,11 +34,13 @@ from bot.home import Home
 from bot.lanes import Lane
 from bot.models import usable_model
 from bot.presenter import presenting
+from bot.spending import user_id
 from bot.standing import Standings
 from bot.store import lanes, runs
 from bot.store.database import Database, StoreUnavailableError
 from bot.store.runs import Closing, NotYet, Turn
 from bot.store.states import RunState
+from channels.messages import ChatKind
 
 log = logging.getLogger(__name__)
 
@@ -207,6 +209,9 @@ class ThreadWorker:
             uploads=intake.uploads,
             notes=intake.notes,
             fresh=turn.fresh,
+            user_id=user_id(turn.message) if turn.by_person else None,
+            private=turn.by_person and turn.message.chat_kind is ChatKind.DIRECT,
+            interactive=turn.by_person,
         )
         shown = [(channel, place) for place in turn.targets if (channel := self._channels.find(place))]
         ended: RunEnded | None = None

@@ -255,6 +255,22 @@ def usage(session: Session, thread_id: str) -> ThreadUsage:
     return ThreadUsage(int(spent_in), int(spent_out), context or 0, count)
 
 
+def spent_by(session: Session, channel: str, account: str, sender_id: str, since: datetime) -> int:
+    """Tokens of the runs that were begun for a person since then, and have ended."""
+    statement = (
+        select(func.coalesce(func.sum(Run.input_tokens + Run.output_tokens), 0))
+        .join(Inbound, col(Inbound.id) == col(Run.inbound_id))
+        .where(
+            Inbound.kind == InboundKind.MESSAGE,
+            Inbound.channel == channel,
+            Inbound.account == account,
+            Inbound.sender_id == sender_id,
+            col(Run.started_at) >= since,
+        )
+    )
+    return int(session.exec(statement).one())
+
+
 def by_inbound(session: Session, dedupe_key: str) -> Run | None:
     """The run of what came in under a dedupe key."""
     statement = select(Run).join(Inbound, col(Inbound.id) == col(Run.inbound_id))
