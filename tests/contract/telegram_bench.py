@@ -1,7 +1,7 @@
 """Telegram on the bench."""
 
 import asyncio
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from typing import Any
 
 from channels.channel import Channel
@@ -112,7 +112,10 @@ class TelegramBench(PlatformBench):
         """Telegram has no such patience: what is not confirmed is in the next answer."""
 
     async def outwait(self) -> None:
-        """Nothing to wait for, see :meth:`hurry`."""
+        """Leave the bot the time in which it would poll again, which is how it acknowledges."""
+        polls = self._telegram.count("getUpdates")
+        with suppress(TimeoutError):
+            await self._telegram.wait_for(lambda: self._telegram.count("getUpdates") > polls, 0.3)
 
     def is_acked(self) -> bool:
         return not self._telegram.updates
