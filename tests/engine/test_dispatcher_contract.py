@@ -4,6 +4,8 @@ import asyncio
 import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
+from urllib.parse import urlsplit, urlunsplit
 
 import pytest
 
@@ -14,10 +16,13 @@ from bot.engine.postgres import PostgresDispatcher
 from bot.lanes import Lane, LaneKind
 from bot.store.database import Database, libpq_url, postgres_url
 from bot.store.schema import migrate
+from tests.engine.cable import cable
 from tests.engine.lane_service import LaneService
 
 SLOTS = {LaneKind.THREAD: 3, LaneKind.CONTROL: 2, LaneKind.CHAT: 2}
 TAKE_OVER_SECONDS = 15.0
+LISTENERS = len(SLOTS)
+IDLE = Lane(LaneKind.CONTROL, "idle")
 
 Start = Callable[[LaneService], Awaitable[Dispatcher]]
 
@@ -189,6 +194,30 @@ class TestTheDispatcherOnPostgres:
             await nodes[turn % 2].wake(thread(turn % 3))
         await service.until(lambda: {thread(0), thread(1), thread(2)} <= set(service.ended))
         assert service.most_per_lane == 1
+
+    async def test_goes_on_after_the_database_was_away(
+        self, start: Start, conninfo: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(postgres, "POLL_SECONDS", 3600.0)
+        service = LaneService()
+        server = urlsplit(conninfo)
+        assert server.hostname is not None
+        async with cable(server.hostname, server.port or 5432) as wire, AsyncExitStack() as nodes:
+            through = urlunsplit(server._replace(netloc=f"{server.username}@127.0.0.1:{wire.port}"))
+            node = PostgresDispatcher(through, SLOTS)
+            await node.start(service)
+            nodes.push_async_callback(node.close)
+            await node.wake(thread(1))
+            await service.until(lambda: len(service.ended) == 1)
+            await wire.until(lambda: wire.carried.count(b"LISTEN") == LISTENERS)
+            wire.pull()
+            await wire.until(lambda: wire.refused >= LISTENERS)
+            wire.plug()
+            waker = PostgresDispatcher(conninfo, {})
+            await waker.start(LaneService())
+            nodes.push_async_callback(waker.close)
+            await waker.wake(IDLE)
+            await service.until(lambda: IDLE in service.ended)
 
     async def test_takes_over_the_lane_of_a_killed_node_within_15_seconds(
         self, start: Start, conninfo: str
