@@ -5,8 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from agent_core.checkpoints import Checkpoints
-from agent_core.middlewares.chain import ChainSettings
-from agent_core.middlewares.llm_error_handling import RetryPolicy
+from agent_core.middlewares.chain import ChainParts
 from agent_core.models.catalog import ModelCatalog
 from agent_core.models.errors import ModelConfigError
 from agent_core.models.spec import ModelSpec
@@ -15,11 +14,9 @@ from agent_core.runtime import AgentRuntime, AgentSettings
 from agent_core.sandbox.sandbox import SandboxProvider
 from agent_core.tools.bash import make_bash
 from agent_core.tools.feeds import make_read_feed
+from bot.agent_chain import chain_settings
 from bot.config import Config, ModelConfig, Settings
 from bot.errors import OperatorError
-
-_SANDBOX_SECONDS = 60
-"""What making and tidying a sandbox may take besides the command itself."""
 
 
 def build_catalog(config: Config) -> ModelCatalog:
@@ -51,23 +48,13 @@ def _spec(model: ModelConfig) -> ModelSpec:
     )
 
 
-def _chain_settings(config: Config) -> ChainSettings:
-    return ChainSettings(
-        max_model_calls=config.agent.max_model_calls,
-        retry=RetryPolicy(
-            retries=config.limits.model_retries, call_seconds=config.limits.model_timeout_seconds
-        ),
-        # A command ends by its own limit, not by that of all tools.
-        tool_seconds_by_tool={"bash": config.sandbox.command_seconds + _SANDBOX_SECONDS},
-    )
-
-
 @asynccontextmanager
 async def open_runtime(
     settings: Settings,
     catalog: ModelCatalog,
     checkpoints: Checkpoints,
     sandboxes: SandboxProvider | None,
+    parts: ChainParts,
 ) -> AsyncIterator[AgentRuntime]:
     """The agent with its tools."""
     config = settings.config
@@ -76,10 +63,10 @@ async def open_runtime(
         read_feed = make_read_feed(http, settings.feed_directories(), settings.directory)
         agent = AgentSettings(
             instructions=config.agent.instructions,
-            chain=_chain_settings(config),
+            chain=chain_settings(config),
         )
         # Where no command can run, the model is offered no tool for it.
         bash = [make_bash(sandboxes, config.sandbox.command_seconds)] if sandboxes else []
-        yield AgentRuntime(catalog, checkpoints, [*bash, read_feed], agent)
+        yield AgentRuntime(catalog, checkpoints, [*bash, read_feed], agent, parts)
     finally:
         await http.aclose()

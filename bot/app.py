@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from agent_core.checkpoints import open_checkpoints
 from agent_core.models.catalog import ModelCatalog
 from agent_core.runtime import AgentRuntime
+from bot.agent_chain import chain_parts
 from bot.agent_factory import build_catalog, open_runtime
 from bot.channel_factory import build_channels, build_policies
 from bot.checks import CredentialChecks
@@ -157,7 +158,10 @@ async def running(
             open_checkpoints(backend.checkpoints_url, home.checkpoints)
         )
         sandboxes = await stack.enter_async_context(open_sandboxes(config.sandbox, home, now))
-        runtime = await stack.enter_async_context(open_runtime(settings, catalog, checkpoints, sandboxes))
+        asks = await asyncio.to_thread(chain_parts, config, backend.database, now)
+        runtime = await stack.enter_async_context(
+            open_runtime(settings, catalog, checkpoints, sandboxes, asks)
+        )
         feed = LedgerFeed(backend.database, home, backend.signals)
         channels = ChannelDirectory(build_channels(settings, home, feed))
         for channel in channels:
