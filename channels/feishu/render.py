@@ -14,6 +14,7 @@ from typing import Any
 from channels.errors import PermanentSendError
 from channels.feishu.api import ApiCall, is_id
 from channels.markdown.cutting import split_markdown
+from channels.markdown.emphasis import GAP, mend_emphasis, most_gaps
 from channels.messages import Button, OutboundMessage
 from channels.text import REPEAT_MARK
 
@@ -86,7 +87,7 @@ def close_buttons(message_id: str, text: str, chosen: str) -> ApiCall:
         "tag": "div",
         "text": {"tag": "plain_text", "content": f"✓ {_label(chosen)}", "text_size": "notation"},
     }
-    card = _card(neutralise(_LONE_SURROGATE.sub("\ufffd", text)), [note])
+    card = _card(neutralise(mend_emphasis(_LONE_SURROGATE.sub("\ufffd", text))), [note])
     return ApiCall("PATCH", f"/open-apis/im/v1/messages/{message_id}", body={"content": _json(card)})
 
 
@@ -104,7 +105,7 @@ def text_forms(text: str, buttons: Sequence[Button] = (), thread: str | None = N
         thread: The thread it goes into, which a press does not tell.
     """
     clean = _LONE_SURROGATE.sub("\ufffd", text)
-    quiet = neutralise(clean)
+    quiet = neutralise(mend_emphasis(clean))
     card = _card(quiet, _keys(buttons, thread))
     post = {"zh_cn": {"content": [[{"tag": "md", "text": quiet}]]}}
     # In plain text nothing would turn an entity back into a bracket.
@@ -205,6 +206,6 @@ def _json(content: dict[str, Any]) -> str:
 
 
 def _measure(text: str) -> int:
-    """Bytes that a text may take as it goes out; each bracket may become an entity."""
+    """Bytes that a text may take as it goes out; each bracket may become an entity, emphasis may get gaps."""
     encoded = json.dumps(text, ensure_ascii=False).encode("utf-8", "surrogatepass")
-    return len(encoded) - 2 + text.count("<") * _ENTITY_GROWTH
+    return len(encoded) - 2 + text.count("<") * _ENTITY_GROWTH + most_gaps(text) * len(GAP.encode())

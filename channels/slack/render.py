@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from channels.errors import PermanentSendError
 from channels.markdown.cutting import split_markdown
+from channels.markdown.emphasis import mend_emphasis, most_gaps
 from channels.messages import Address, Button, OutboundMessage, OutboundText
 from channels.slack.api import ApiCall, Encoding, Json
 from channels.text import REPEAT_MARK, utf16_length
@@ -123,7 +124,7 @@ def keyboard(buttons: Sequence[Button]) -> list[Json]:
 
 def _said(message: OutboundMessage, text: str) -> str:
     marked = f"{REPEAT_MARK}\n\n{text}" if message.possible_repeat else text
-    return quiet(_LONE_SURROGATE.sub("\ufffd", marked))
+    return quiet(mend_emphasis(_LONE_SURROGATE.sub("\ufffd", marked)))
 
 
 def _blocks(said: str, below: list[Json]) -> list[Json]:
@@ -201,5 +202,8 @@ def shown_name(name: str) -> str:
 
 
 def _most_rendered(text: str) -> int:
-    """The length with a gap behind every sign that could open a call. Adds up when texts are joined."""
-    return utf16_length(text) + text.count("<") + text.count("&")
+    """The length with a gap behind every sign that could open a call, and those that emphasis may need.
+
+    Adds up when texts are joined.
+    """
+    return utf16_length(text) + text.count("<") + text.count("&") + most_gaps(text)
