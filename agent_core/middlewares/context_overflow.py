@@ -59,7 +59,9 @@ class ContextOverflowMiddleware(Layer):
             if error.fault is not ModelFault.TOO_LONG:
                 raise
             failure = error
-        history = request.state["messages"]
+        # Of what is stored only that counts which was sent: a summary may stand for the rest.
+        sent = {message.id for message in request.messages}
+        history = [message for message in request.state["messages"] if message.id in sent]
         for cut in (half(history), turn_alone(history)):
             if cut == Cut():
                 continue

@@ -7,7 +7,8 @@ import pytest
 from agent_core.events import RunStatus
 from agent_core.models.errors import ModelFault
 from agent_core.models.faults import CutStreamError, classify
-from tests.agent_core.harness import bench
+from agent_core.summary import SummaryLimits
+from tests.agent_core.harness import bench, chain_settings
 from tests.emulators.openai import Call, Fault, OpenAIEmulator, Reply
 from tests.emulators.openai.wire import ChatRequest
 
@@ -125,6 +126,27 @@ async def test_large_results_within_one_turn_go_too(tmp_path: Path) -> None:
     sent = [str(m["content"])[:2] for m in emulator.requests[-1].messages if m["role"] == "tool"]
     assert end.answer == "done"
     assert sent == ["(T", "(T", "22", "33"], "all but the two newest results"
+
+
+async def test_what_a_summary_stands_for_already_does_not_count_as_taken_out(tmp_path: Path) -> None:
+    limits = SummaryLimits(messages=8, tokens=100_000, keep_messages=5, keep_tokens=90_000)
+
+    def chatting(request: ChatRequest) -> Reply:
+        if "You sum up" in str(request.messages[0]["content"]):
+            emulator.fail(TOO_LONG)
+            return Reply("The summary.")
+        number = int(request.last_user_text.rpartition(" ")[2])
+        return Reply(f"answer {number} " + "long " * (900 if number < 2 else 300))
+
+    settings = chain_settings(summary=limits)
+    async with OpenAIEmulator(chatting) as emulator, bench(emulator, tmp_path, settings=settings) as b:
+        for number in range(5):
+            end = await b.answer(f"r{number}", f"question {number}")
+    refused, shorter = emulator.requests[-2:]
+    assert end.answer.startswith("answer 4")
+    assert (refused.status, shorter.status) == (400, 200)
+    assert "The summary." in str(refused.messages)
+    assert len(shorter.body) < len(refused.body) - 1_000
 
 
 async def test_a_message_too_long_by_itself_is_told_and_the_thread_goes_on(tmp_path: Path) -> None:
