@@ -11,7 +11,7 @@ opened.
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
@@ -127,7 +127,10 @@ class ThreadFiles:
         path = virtual_path(text)
         if not path.parts:
             raise PathRefusedError(f"{text}: is a directory")
-        with self._refusals(text), contained.open_file(self._base(path), path.parts) as file:
+        with ExitStack() as stack:
+            # What goes wrong with what the caller does meanwhile is not the file's fault.
+            with self._refusals(text):
+                file = stack.enter_context(contained.open_file(self._base(path), path.parts))
             yield file
 
     def read(self, text: str, most_bytes: int) -> bytes:

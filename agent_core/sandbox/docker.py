@@ -21,7 +21,8 @@ from agent_core.sandbox.sandbox import SandboxError
 _log = logging.getLogger(__name__)
 
 HOUSEKEEPING_SECONDS = 30.0
-CLOSING_SECONDS = 20.0
+CLOSING_SECONDS = 10.0
+FORGOTTEN_SECONDS = 86_400.0
 
 
 def system_clock() -> datetime:
@@ -141,6 +142,9 @@ class DockerSandboxProvider:
             if everything or not container.running or idle is None or idle >= self._settings.idle_seconds:
                 await self._engine.remove(container.id)
                 removed.append(container.name)
+        for name in await asyncio.to_thread(self._unused):
+            if not self._sandboxes[name].busy:
+                del self._sandboxes[name]
         return removed
 
     async def check(self) -> str:
@@ -177,7 +181,19 @@ class DockerSandboxProvider:
                     _log.info("removed %d idle sandboxes", len(removed))
             except SandboxError as error:
                 _log.warning("sandboxes: %s", error)
+            except Exception:  # noqa: BLE001 - the border of a task; the next round may go better
+                _log.exception("sandboxes could not be tidied up")
             await asyncio.sleep(HOUSEKEEPING_SECONDS)
+
+    def _unused(self) -> list[str]:
+        """The sandboxes of threads that have run no command for a day. Blocks on the disk."""
+        found = []
+        for name, sandbox in list(self._sandboxes.items()):
+            used = sandbox.lease.last_used()
+            old = used is None or (self._now() - used).total_seconds() >= FORGOTTEN_SECONDS
+            if old and sandbox.was_used:
+                found.append(name)
+        return found
 
 
 def home_identity(home: Path) -> str:
@@ -186,6 +202,8 @@ def home_identity(home: Path) -> str:
     The path would not do: two containers may know two homes by one path.
     """
     place = home / "sandbox-home-id"
+    if place.exists():
+        return _hashed(place)
     with suppress(FileExistsError):
         draft = place.with_name(f"{place.name}.{secrets.token_hex(4)}")
         draft.write_text(secrets.token_hex(16))
@@ -194,4 +212,8 @@ def home_identity(home: Path) -> str:
             os.link(draft, place)
         finally:
             draft.unlink()
+    return _hashed(place)
+
+
+def _hashed(place: Path) -> str:
     return hashlib.sha256(place.read_bytes()).hexdigest()[:32]

@@ -14,7 +14,7 @@ from agent_core.sandbox.docker_spec import HOME_LABEL, ROOT_LABEL, SPEC_LABEL, T
 from agent_core.sandbox.sandbox import SandboxError, SandboxUnavailableError
 
 if TYPE_CHECKING:
-    from aiodocker import Docker
+    from aiodocker import Docker, DockerError
     from aiodocker.containers import DockerContainer
     from aiodocker.execs import Exec
     from aiodocker.stream import Stream
@@ -26,6 +26,9 @@ CALL_SECONDS = 60.0
 _CONNECT_SECONDS = 5.0
 _NAME_TRIES = 100
 _NAME_PAUSE = 0.1
+
+DOWN = "the container engine does not answer; the operator has to look after it"
+REFUSED = "the container engine refused; the operator's log says why"
 
 _NOT_FOUND = 404
 _CONFLICT = 409
@@ -160,15 +163,13 @@ class DockerEngine:
         """Make a container and start it; waits until an earlier one of that name is gone.
 
         Raises:
-            SandboxError: It cannot be made.
-            SandboxUnavailableError: The engine does not answer, or lacks what was asked for.
+            SandboxError: It cannot be made or started.
+            SandboxUnavailableError: The engine does not answer.
         """
         for _ in range(_NAME_TRIES):
             try:
                 with _translated():
                     made = await (await self._docker()).containers.create(dict(config), name=name)
-                    await made.start()
-                    return _container(await made.show())
             except ContainerGoneError:
                 found = await self.find(name)
                 if found is not None and found.running:
@@ -177,6 +178,16 @@ class DockerEngine:
                         return found
                     await self.remove(found.id)
                 await asyncio.sleep(_NAME_PAUSE)
+                continue
+            try:
+                with _translated():
+                    await made.start()
+                    return _container(await made.show())
+            except SandboxError as error:
+                # Such as for a network that does not exist.
+                _log.warning("a sandbox could not be started: %s", error.__cause__)
+                await self.remove(made.id)
+                raise SandboxError(REFUSED) from error
         raise SandboxError("the container engine does not make a container; try again later")
 
     async def remove(self, container: str) -> None:
@@ -257,20 +268,22 @@ def _container(state: Mapping[str, Any]) -> Container:
 @contextmanager
 def _translated() -> Iterator[None]:
     """Turn what the client raises into words; the engine's own go to the log."""
-    from aiodocker import DockerError
-
     try:
         yield
-    except DockerError as error:
+    except _client_error() as error:
         if error.status in (_NOT_FOUND, _CONFLICT):
             raise ContainerGoneError("the container is gone") from error
         _log.warning("the container engine refused: %s", error)
         if error.status == _UNREACHABLE:
             raise SandboxUnavailableError(DOWN) from error
-        raise SandboxError("the container engine refused; the operator's log says why") from error
+        raise SandboxError(REFUSED) from error
     except (aiohttp.ClientError, OSError, TimeoutError) as error:
         _log.warning("the container engine does not answer: %s", error)
         raise SandboxUnavailableError(DOWN) from error
 
 
-DOWN = "the container engine does not answer; the operator has to look after it"
+def _client_error() -> "type[DockerError]":
+    # Asked only when something was raised, so that nothing is imported on the event loop before.
+    from aiodocker import DockerError
+
+    return DockerError

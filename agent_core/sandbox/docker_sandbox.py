@@ -84,9 +84,14 @@ class DockerSandbox:
         return self._running > 0
 
     @property
+    def was_used(self) -> bool:
+        """Whether a command has run in it."""
+        return self._container is not None
+
+    @property
     def is_ours(self) -> bool:
         """Whether this process used it last."""
-        return self._container is not None and self.lease.is_ours
+        return self.was_used and self.lease.is_ours
 
     async def run(self, command: str, *, timeout: float, output_limit: int) -> CommandResult:
         """See :class:`~agent_core.sandbox.sandbox.Sandbox`."""

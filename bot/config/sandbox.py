@@ -5,7 +5,7 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, SecretStr, model_validator
 
-from bot.config.section import Expected, PositiveInt, PositiveSeconds, Section, Text
+from bot.config.section import Expected, PositiveInt, Section, Text
 
 # These would take a wall of the sandbox away, not give it a network.
 _SHARED_NETWORKS = ("host", "container")
@@ -45,6 +45,7 @@ VariableName = Annotated[
     str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$"), Expected("the name of an environment variable")
 ]
 AbsolutePath = Annotated[Text, AfterValidator(_absolute), Expected("an absolute path")]
+Minutes = Annotated[float, Field(gt=0, le=1440), Expected("minutes, above 0 and up to 1440")]
 Cores = Annotated[float, Field(gt=0, le=1024), Expected("a number of processor cores above 0, such as 1.5")]
 
 
@@ -77,7 +78,7 @@ class SandboxConfig(Section):
     processes: PositiveInt = 256
     tmp_mb: PositiveInt = 256
     disk_mb: PositiveInt = 2048
-    idle_minutes: PositiveSeconds = 10
+    idle_minutes: Minutes = 10
     environment: dict[VariableName, SecretStr] = Field(default_factory=dict)
     home_on_host: AbsolutePath | None = None
 

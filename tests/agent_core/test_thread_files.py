@@ -1,5 +1,6 @@
 """The model's files stay inside the thread's directory."""
 
+import errno
 import os
 import shutil
 import threading
@@ -157,6 +158,17 @@ def test_no_error_tells_a_real_path(files: ThreadFiles) -> None:
         with pytest.raises(PathRefusedError) as caught:
             act()
         assert str(files.root.parent) not in str(caught.value)
+
+
+def test_what_goes_wrong_elsewhere_is_not_blamed_on_the_file(files: ThreadFiles) -> None:
+    (files.root / "workspace/file").write_text("x")
+
+    def copy_to_full_disk() -> None:
+        with files.open(f"{BASE}/workspace/file"):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(OSError, match="No space left"):
+        copy_to_full_disk()
 
 
 def test_only_outputs_can_be_presented(files: ThreadFiles) -> None:

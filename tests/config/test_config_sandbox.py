@@ -46,6 +46,7 @@ def test_everything_can_be_set(settings: Load) -> None:
         ("{network: 'container:x'}", 'sandbox.network: found "container:x", expected "none"'),
         ("{engine: /var/run/docker.sock}", "expected an address such as unix:///var/run/docker.sock"),
         ("{cpus: 0}", "expected a number of processor cores above 0"),
+        ("{idle_minutes: 0}", "expected minutes, above 0"),
         ("{home_on_host: hart}", "expected an absolute path"),
         ("{environment: {1A: x}}", "expected the name of an environment variable"),
         ("{provider: docker, allow_host_bash: true}", "allow_host_bash is for the provider local alone"),

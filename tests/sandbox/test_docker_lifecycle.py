@@ -12,7 +12,7 @@ from agent_core.paths import ThreadFiles
 from agent_core.sandbox.docker import DockerSandboxProvider, system_clock
 from agent_core.sandbox.docker_engine import DockerEngine
 from agent_core.sandbox.docker_sandbox import ANEW, GONE, DockerSandbox
-from agent_core.sandbox.sandbox import SandboxUnavailableError
+from agent_core.sandbox.sandbox import SandboxError, SandboxUnavailableError
 from tests.clock import ManualClock
 from tests.sandbox.beacon import Beacon
 from tests.sandbox.conftest import IMAGE, ProviderMaker, sh, thread_files
@@ -104,6 +104,21 @@ async def test_an_idle_one_is_removed_and_a_busy_one_is_not(
     assert (result.output, result.notice) == ("", ANEW)
 
 
+async def test_nothing_is_kept_of_a_thread_that_is_quiet_for_a_day(
+    make_provider: ProviderMaker, files: ThreadFiles
+) -> None:
+    clock = ManualClock()
+    provider = make_provider(now=clock)
+    box = await provider.acquire("one", files)
+    await sh(box, "true")
+    clock.move(timedelta(hours=23))
+    await provider.reap()
+    assert provider.get(box.id) is box
+    clock.move(timedelta(hours=1))
+    await provider.reap()
+    assert provider.get(box.id) is None
+
+
 async def test_one_whose_thread_is_gone_is_removed(
     provider: DockerSandboxProvider, box: DockerSandbox, files: ThreadFiles
 ) -> None:
@@ -192,6 +207,17 @@ async def test_an_image_that_is_missing_is_said(make_provider: ProviderMaker, fi
     box = await make_provider(image="hart-no-such-image:latest").acquire("one", files)
     with pytest.raises(SandboxUnavailableError, match="hart-no-such-image:latest is not there"):
         await box.run("true", timeout=60, output_limit=100)
+
+
+async def test_a_network_that_does_not_exist_is_said_and_leaves_nothing(
+    make_provider: ProviderMaker, files: ThreadFiles, caplog: pytest.LogCaptureFixture
+) -> None:
+    provider = make_provider(network="hart-no-such-network")
+    box = await provider.acquire("one", files)
+    with pytest.raises(SandboxError, match="log says why"):
+        await box.run("true", timeout=60, output_limit=100)
+    assert "hart-no-such-network" in caplog.text
+    assert await provider.sandboxes() == []
 
 
 async def test_a_home_seen_under_another_path_by_the_engine(
