@@ -22,6 +22,8 @@ _DETAIL_LENGTH = 300
 
 # What another model would say no less: for these the request is to blame.
 _SAME_ELSEWHERE = frozenset({ModelFault.TOO_LONG, ModelFault.REFUSED})
+# What says nothing about how the model will take the next request.
+_NO_FAILING = _SAME_ELSEWHERE | {ModelFault.INVALID}
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,10 +152,11 @@ class LLMErrorHandlingMiddleware(Layer):
             try:
                 response = await self._tried(spec, asked, handler)
             except ModelFailedError as error:
-                if first is None and error.fault in _SAME_ELSEWHERE:
+                if spec is self._spec and first is None and error.fault in _SAME_ELSEWHERE:
                     raise
                 first = first or error
-                health.failed(spec.name)
+                if error.fault not in _NO_FAILING:
+                    health.failed(spec.name)
                 _log.warning("model %s failed for good: %s", spec.name, error.detail)
                 continue
             health.answered(spec.name)

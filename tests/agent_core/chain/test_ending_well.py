@@ -262,3 +262,26 @@ async def test_what_the_model_refuses_is_not_asked_of_another(tmp_path: Path) ->
         assert isinstance(end, RunEnded)
         assert "too long" in end.answer
         assert other.requests == []
+
+
+async def test_a_fallback_too_small_for_the_conversation_gives_way_to_the_model_itself(
+    tmp_path: Path,
+) -> None:
+    async with two_models(tmp_path, ManualClock()) as (main, other, b):
+        main.fail(Fault.of_status(401, "bad key"))
+        assert (await b.answer("r1")).answer == "spare"
+        other.fail(Fault.of_status(400, "too long", code="context_length_exceeded"))
+        assert (await b.answer("r2")).answer == "main"
+        assert [said.text for said in await b.runtime.history("thread")] == [
+            "hello",
+            "spare",
+            "hello",
+            "main",
+        ]
+
+
+async def test_a_request_that_one_model_does_not_accept_does_not_make_it_rest(tmp_path: Path) -> None:
+    async with two_models(tmp_path, ManualClock()) as (main, _, b):
+        main.fail(Fault.of_status(400, "nonsense"))
+        assert (await b.answer("r1")).answer == "spare"
+        assert (await b.answer("r2")).answer == "main"
