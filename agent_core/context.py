@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from agent_core.modes import Mode
 from agent_core.paths import ThreadFiles
 
 
@@ -16,6 +17,7 @@ class RunContext:
         user_id: Who asked, the same over all threads; None when nobody did, such as the schedule.
         private: Only this person reads the thread, so what is remembered of them may be used.
         interactive: Somebody is there who can answer a question.
+        mode: How much it may spend.
     """
 
     run_id: str
@@ -24,3 +26,4 @@ class RunContext:
     user_id: str | None = None
     private: bool = False
     interactive: bool = True
+    mode: Mode = Mode.ULTRA

@@ -25,6 +25,7 @@ from agent_core.middlewares.terminal_response import NOTHING_TO_SAY
 from agent_core.models.catalog import ModelCatalog
 from agent_core.models.errors import ModelFailedError
 from agent_core.models.offline import OfflineChatModel
+from agent_core.modes import Mode
 from agent_core.paths import ThreadFiles
 from agent_core.prompt import system_prompt
 from agent_core.state import ThreadState
@@ -77,8 +78,7 @@ class RunRequest:
         notes: Facts about the message for the model, one line each.
         fresh: True when nobody can have begun this run, and every earlier one of the thread has ended
             or was abandoned. Saves a read of the checkpoints; False is always right.
-        user_id, private, interactive: See :class:`~agent_core.context.RunContext`.
-        plan_mode: Have the model keep a list of steps.
+        user_id, private, interactive, mode: See :class:`~agent_core.context.RunContext`.
     """
 
     run_id: str
@@ -93,7 +93,7 @@ class RunRequest:
     user_id: str | None = None
     private: bool = False
     interactive: bool = True
-    plan_mode: bool = False
+    mode: Mode = Mode.ULTRA
 
 
 class AgentRuntime:
@@ -134,7 +134,7 @@ class AgentRuntime:
             settings.instructions,
             self._chains.build_for_subagent,
         )
-        self._agents: dict[tuple[str, bool], LeadAgent] = {}
+        self._agents: dict[str, LeadAgent] = {}
         self._state_agent: LeadAgent | None = None
 
     async def run(self, request: RunRequest) -> AsyncGenerator[RunEvent, None]:
@@ -149,7 +149,7 @@ class AgentRuntime:
             FencedError: The run is no longer ours.
             Exception: Whatever else went wrong; the run may be tried again.
         """
-        agent = await self._agent(request.model, request.plan_mode)
+        agent = await self._agent(request.model)
         # The fence is set in a context of its own, since a generator shares that of its consumer.
         context = contextvars.copy_context()
         context.run(fence.set_guard, request.guard)
@@ -203,13 +203,12 @@ class AgentRuntime:
         """Delete all state of a thread; its files stay."""
         await self._checkpoints.delete(thread_id)
 
-    async def _agent(self, model: str, plan_mode: bool) -> LeadAgent:
-        key = (model, plan_mode)
-        if key not in self._agents:
+    async def _agent(self, model: str) -> LeadAgent:
+        if model not in self._agents:
             # The first use of a model may import for seconds; the loop goes on meanwhile.
-            built = await asyncio.to_thread(self._build, model, plan_mode)
-            self._agents.setdefault(key, built)
-        return self._agents[key]
+            built = await asyncio.to_thread(self._build, model)
+            self._agents.setdefault(model, built)
+        return self._agents[model]
 
     async def _reader(self) -> LeadAgent:
         """Give an agent that is only used to read and write state, so that no model is needed."""
@@ -219,8 +218,8 @@ class AgentRuntime:
             )
         return self._state_agent
 
-    def _build(self, model: str, plan_mode: bool) -> LeadAgent:
-        chain = self._chains.build(model, plan_mode=plan_mode)
+    def _build(self, model: str) -> LeadAgent:
+        chain = self._chains.build(model)
         tools = [*self._tools, self._team.task_tool(model)]
         return make_lead_agent(self._models.get(model), tools, chain, self._checkpoints.saver, self._prompt)
 
@@ -320,6 +319,7 @@ def _context(request: RunRequest) -> RunContext:
         user_id=request.user_id,
         private=request.private,
         interactive=request.interactive,
+        mode=request.mode,
     )
 
 

@@ -48,7 +48,7 @@ async def cost_per_loop(root: Path, storage: str, database_url: str | None, runs
     take turns, and the median run counts.
     """
     models = ModelCatalog([ModelSpec("looping", "bench.chain:LoopingModel")], None, 60)
-    chain = ChainBuilder(models, ChainSettings(), ChainParts()).build("looping", plan_mode=True)
+    chain = ChainBuilder(models, ChainSettings(), ChainParts()).build("looping")
     model = models.get("looping")
     async with open_checkpoints(database_url, root / "checkpoints.db") as store:
         bare = make_lead_agent(model, [look_up], (), store.saver, "Be brief.")

@@ -35,6 +35,8 @@ def chain_settings(config: Config) -> ChainSettings:
         denied_tools=agent.denied_tools,
         title_model=agent.title_model,
         zone=ZoneInfo(agent.zone),
+        subagents_at_once=config.subagents.at_once,
+        subagents_per_run=config.subagents.per_run,
     )
 
 

@@ -1,8 +1,10 @@
 """From settings to the agent."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+
+from langchain_core.tools import BaseTool
 
 from agent_core.checkpoints import Checkpoints
 from agent_core.middlewares.chain import ChainParts
@@ -12,9 +14,11 @@ from agent_core.models.spec import ModelSpec
 from agent_core.net import SafeHttp
 from agent_core.runtime import AgentRuntime, AgentSettings
 from agent_core.sandbox.sandbox import SandboxProvider
+from agent_core.subagents.spec import SubagentConfigError
 from agent_core.tools.bash import make_bash
 from agent_core.tools.feeds import make_read_feed
 from bot.agent_chain import chain_settings
+from bot.agent_subagents import subagent_specs
 from bot.config import Config, ModelConfig, Settings
 from bot.errors import OperatorError
 
@@ -44,8 +48,23 @@ def _spec(model: ModelConfig) -> ModelSpec:
         arguments=model.class_arguments(),
         supports_vision=model.supports_vision,
         supports_thinking=model.supports_thinking,
+        thinking_on=model.thinking_on,
+        thinking_off=model.thinking_off,
         context_window=model.context_window,
     )
+
+
+def _runtime(
+    catalog: ModelCatalog,
+    checkpoints: Checkpoints,
+    tools: Sequence[BaseTool],
+    agent: AgentSettings,
+    parts: ChainParts,
+) -> AgentRuntime:
+    try:
+        return AgentRuntime(catalog, checkpoints, tools, agent, parts)
+    except SubagentConfigError as error:
+        raise OperatorError(f"config.yaml: subagents: {error}") from None
 
 
 @asynccontextmanager
@@ -64,9 +83,10 @@ async def open_runtime(
         agent = AgentSettings(
             instructions=config.agent.instructions,
             chain=chain_settings(config),
+            subagents=subagent_specs(config),
         )
         # Where no command can run, the model is offered no tool for it.
         bash = [make_bash(sandboxes, config.sandbox.command_seconds)] if sandboxes else []
-        yield AgentRuntime(catalog, checkpoints, [*bash, read_feed], agent, parts)
+        yield _runtime(catalog, checkpoints, [*bash, read_feed], agent, parts)
     finally:
         await http.aclose()

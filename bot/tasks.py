@@ -79,6 +79,7 @@ class ConfiguredTasks:
                 message=message,
                 targets=targets,
                 model=task.model,
+                mode=task.mode,
                 now=self._now(),
             )
         )
@@ -107,6 +108,7 @@ def _task(declared: TaskConfig, anchor: datetime) -> Task:
             Target(target.channel, target.account, target.chat, target.thread) for target in declared.targets
         ),
         model=declared.model,
+        mode=declared.mode,
         enabled=declared.enabled,
     )
 

@@ -34,6 +34,7 @@ class Task:
         zone: The zone whose wall clock the schedule follows.
         targets: Who gets the outcome.
         model: Name of the model to use; None for the default one.
+        mode: How much the agent may spend; None for the default one.
         enabled: Whether the schedule fires. A run by hand is possible either way.
     """
 
@@ -43,4 +44,5 @@ class Task:
     zone: ZoneInfo
     targets: tuple[Target, ...]
     model: str | None = None
+    mode: str | None = None
     enabled: bool = True

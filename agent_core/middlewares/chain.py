@@ -1,7 +1,7 @@
 """The middlewares of the agents, in their one order."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from typing import Any
@@ -25,6 +25,7 @@ from agent_core.middlewares.llm_error_handling import (
     RetryPolicy,
 )
 from agent_core.middlewares.loop_detection import LoopDetectionMiddleware, LoopLimits
+from agent_core.middlewares.mode import ModeMiddleware, ThinkingMiddleware
 from agent_core.middlewares.order import check_order
 from agent_core.middlewares.read_before_write import ReadBeforeWriteMiddleware
 from agent_core.middlewares.reminders import ReminderMiddleware
@@ -36,13 +37,13 @@ from agent_core.middlewares.system_message_coalescing import SystemMessageCoales
 from agent_core.middlewares.terminal_response import TerminalResponseMiddleware
 from agent_core.middlewares.thread_data import ThreadDataMiddleware
 from agent_core.middlewares.title import TitleMiddleware
-from agent_core.middlewares.todo import TodoMiddleware
+from agent_core.middlewares.todo import TodoMiddleware, write_todos
 from agent_core.middlewares.token_budget import Spending, TokenBudgetMiddleware, TokenLimits
 from agent_core.middlewares.token_usage import TokenUsageMiddleware
 from agent_core.middlewares.tool_error_handling import DEFAULT_SECONDS, ToolErrorHandlingMiddleware
 from agent_core.middlewares.tool_output_budget import OutputBudget, ToolOutputBudgetMiddleware
 from agent_core.middlewares.uploads import UploadsMiddleware
-from agent_core.middlewares.view_image import ViewImageMiddleware
+from agent_core.middlewares.view_image import ViewImageMiddleware, view_image
 from agent_core.models.catalog import ModelCatalog
 from agent_core.summary import SummaryLimits
 
@@ -52,11 +53,19 @@ Chain = list[AgentMiddleware[Any, Any, Any]]
 # A subagent has no person before it, no uploads, no title, and no subagents.
 _LEAD_ONLY = (
     UploadsMiddleware,
+    ModeMiddleware,
     TitleMiddleware,
-    TodoMiddleware,
     SubagentLimitMiddleware,
     ClarificationMiddleware,
 )
+
+
+LAYER_TOOLS = (write_todos.name, view_image.name)
+"""Tools that layers bring and that subagents may use; the second where the model can see."""
+
+
+def _may_use(tool: str, tools: Sequence[str] | None) -> bool:
+    return tools is None or tool in tools
 
 
 def _system_clock() -> datetime:
@@ -138,41 +147,46 @@ class ChainBuilder:
         self._parts = parts
         self._health = ModelHealth(parts.now)
 
-    def build(self, model: str, *, plan_mode: bool = False) -> Chain:
+    def build(self, model: str) -> Chain:
         """Give the chain for a model; the first is the outermost.
 
         Args:
             model: Name of the model.
-            plan_mode: With a list of steps.
 
         Raises:
             ChainOrderError: The list below is in a wrong order.
             ModelConfigError: There is no such model.
         """
         summarization = self._summarization(model, self._parts.before_summary)
-        chain = self._layers(model, self._settings.max_model_calls, summarization, plan_mode=plan_mode)
+        chain = self._layers(model, self._settings.max_model_calls, summarization, None)
         check_order(chain)
         return chain
 
-    def build_for_subagent(self, model: str, max_model_calls: int) -> Chain:
+    def build_for_subagent(self, model: str, max_model_calls: int, tools: Sequence[str] | None) -> Chain:
         """Give the chain of a subagent: the same layers but those that are about the conversation.
 
         Args:
             model: Name of the model.
             max_model_calls: Per task; one more is made to wrap up.
+            tools: Names of the tools it may use; None for all. Those that layers bring count too.
 
         Raises:
             ChainOrderError, ModelConfigError: See :meth:`build`.
         """
-        layers = self._layers(model, max_model_calls, self._summarization(model), plan_mode=False)
+        layers = self._layers(model, max_model_calls, self._summarization(model), tools)
         chain = [layer for layer in layers if not isinstance(layer, _LEAD_ONLY)]
         check_order(chain)
         return chain
 
     def _layers(
-        self, model: str, max_model_calls: int, summarization: SummarizationMiddleware, *, plan_mode: bool
+        self,
+        model: str,
+        max_model_calls: int,
+        summarization: SummarizationMiddleware,
+        tools: Sequence[str] | None,
     ) -> Chain:
         settings, parts = self._settings, self._parts
+        sees = self._models.spec(model).supports_vision and _may_use(view_image.name, tools)
         return [
             InputSanitizationMiddleware(),
             ThreadDataMiddleware(),
@@ -180,11 +194,12 @@ class ChainBuilder:
             DanglingToolCallMiddleware(),
             summarization,
             DynamicContextMiddleware(parts.now, settings.zone, parts.memory),
+            ModeMiddleware(),
             TitleMiddleware(self._getter(settings.title_model)),
             TokenBudgetMiddleware(settings.tokens, parts.spending),
             TokenUsageMiddleware(),
             CallLimitMiddleware(max_model_calls),
-            *([TodoMiddleware()] if plan_mode else []),
+            *([TodoMiddleware()] if _may_use(write_todos.name, tools) else []),
             LoopDetectionMiddleware(settings.loops),
             TerminalResponseMiddleware(),
             LengthFinishReasonMiddleware(),
@@ -192,7 +207,8 @@ class ChainBuilder:
             ContextOverflowMiddleware(),
             ReminderMiddleware(),
             self._llm_errors(model),
-            ViewImageMiddleware(self._models.can_see, offer_tool=self._models.spec(model).supports_vision),
+            ThinkingMiddleware(self._models.thinking_arguments),
+            ViewImageMiddleware(self._models.can_see, offer_tool=sees),
             SystemMessageCoalescingMiddleware(),
             ToolOutputBudgetMiddleware(settings.outputs),
             GuardrailMiddleware(ToolListGuardrail(settings.denied_tools), parts.guardrail),

@@ -86,9 +86,18 @@ class ModelCatalog:
 
     def can_see(self, model: BaseChatModel) -> bool:
         """Tell whether a model that :meth:`get` gave reads pictures."""
-        return any(
-            built is model and self._specs[name].supports_vision for name, built in self._built.items()
-        )
+        spec = self._spec_of(model)
+        return spec is not None and spec.supports_vision
+
+    def thinking_arguments(self, model: BaseChatModel, thinks: bool) -> Mapping[str, Any]:
+        """Give what to add to a call of a model that :meth:`get` gave, so that it thinks or does not."""
+        spec = self._spec_of(model)
+        if spec is None or not spec.supports_thinking:
+            return {}
+        return spec.thinking_on if thinks else spec.thinking_off
+
+    def _spec_of(self, model: BaseChatModel) -> ModelSpec | None:
+        return next((self._specs[name] for name, built in self._built.items() if built is model), None)
 
     def check(self) -> None:
         """Build every model.

@@ -27,6 +27,8 @@ class ModelSpec:
         arguments: Keyword arguments of the class. May hold secrets, so it is not shown.
         supports_vision: It reads images.
         supports_thinking: It can be told to think longer.
+        thinking_on: Added to the arguments of a call when it is to think.
+        thinking_off: The same when it is not.
         context_window: Tokens it can take at once, if known.
     """
 
@@ -35,6 +37,8 @@ class ModelSpec:
     arguments: Mapping[str, Any] = field(default_factory=dict, repr=False)
     supports_vision: bool = False
     supports_thinking: bool = False
+    thinking_on: Mapping[str, Any] = field(default_factory=dict)
+    thinking_off: Mapping[str, Any] = field(default_factory=dict)
     context_window: int | None = None
 
     def redact(self, text: str) -> str:

@@ -78,21 +78,20 @@ _BASH = SubagentSpec(
 )
 
 
-def subagent_specs(settings: SubagentSettings, tools: Sequence[BaseTool]) -> dict[str, SubagentSpec]:
+def subagent_specs(settings: SubagentSettings, tools: Sequence[str]) -> dict[str, SubagentSpec]:
     """Give the kinds there are, by name, in the order the lead agent is told of them.
 
     ``bash`` is among them only where there is a tool of that name.
 
     Args:
         settings: The operator's.
-        tools: All that the lead agent has.
+        tools: Names of all that the lead agent has.
 
     Raises:
         SubagentConfigError: A custom one is there twice, or names a tool that does not exist.
     """
-    known = [tool.name for tool in tools]
     specs = {GENERAL_PURPOSE: _GENERAL_PURPOSE}
-    if BASH in known:
+    if BASH in tools:
         specs[BASH] = _BASH
     seen: set[str] = set()
     for spec in settings.custom:
@@ -102,8 +101,8 @@ def subagent_specs(settings: SubagentSettings, tools: Sequence[BaseTool]) -> dic
         for name in spec.tools or ():
             if name == TASK_TOOL:
                 raise SubagentConfigError(f"{spec.name}: a subagent cannot have the tool {TASK_TOOL!r}")
-            if name not in known:
-                raise SubagentConfigError(f"{spec.name}: there is no tool {name!r}{_suggest(name, known)}")
+            if name not in tools:
+                raise SubagentConfigError(f"{spec.name}: there is no tool {name!r}{_suggest(name, tools)}")
         specs[spec.name] = spec
     return specs
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from langchain_core.tools import BaseTool
 
 from agent_core.lead_agent import LeadAgent, make_lead_agent
-from agent_core.middlewares.chain import Chain
+from agent_core.middlewares.chain import LAYER_TOOLS, Chain
 from agent_core.models.catalog import ModelCatalog
 from agent_core.subagents.prompt import subagent_prompt
 from agent_core.subagents.spec import (
@@ -18,8 +18,8 @@ from agent_core.subagents.spec import (
 )
 from agent_core.subagents.task_tool import make_task_tool
 
-ChainOf = Callable[[str, int], Chain]
-"""Gives the middlewares of a subagent, by its model's name and its number of turns."""
+ChainOf = Callable[[str, int, Sequence[str] | None], Chain]
+"""Gives the middlewares of a subagent: see :meth:`ChainBuilder.build_for_subagent`."""
 
 
 class SubagentTeam:
@@ -49,7 +49,7 @@ class SubagentTeam:
         self._settings = settings
         self._instructions = instructions
         self._chain_of = chain_of
-        self._specs = subagent_specs(settings, tools)
+        self._specs = subagent_specs(settings, [*(tool.name for tool in tools), *LAYER_TOOLS])
         for spec in self._specs.values():
             if spec.model is not None and spec.model not in models.names:
                 raise SubagentConfigError(f"{spec.name}: there is no model {spec.model!r}")
@@ -75,7 +75,7 @@ class SubagentTeam:
         return make_lead_agent(
             self._models.get(model),
             tools_of(spec, self._tools),
-            self._chain_of(model, spec.max_turns),
+            self._chain_of(model, spec.max_turns, spec.tools),
             None,
             subagent_prompt(spec, self._instructions),
             name=spec.name,

@@ -7,6 +7,7 @@ from bot.clock import new_id
 from bot.commands.registry import Command, CommandContext
 from bot.lanes import thread_lane
 from bot.models import usable_model
+from bot.modes import usable_mode
 from bot.store import lanes, runs, threads
 
 
@@ -34,6 +35,7 @@ async def status(context: CommandContext) -> str:
     lines = [
         f"- Thread: `{thread.id[:8]}` (conversation {thread.generation})",
         f"- Model: `{model}`",
+        f"- Mode: `{usable_mode(thread.mode, context.mode)}`",
         f"- Working: {'yes, for ' + _ago(context.now - busy.started_at) if busy else 'no'}",
         f"- Waiting messages: {queued}",
         f"- Tokens used: {used.input_tokens + used.output_tokens:,} "

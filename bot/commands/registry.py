@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from agent_core.models.catalog import ModelCatalog
+from agent_core.modes import Mode
 from bot.buttons import Reply
 from bot.config.channels import Access, Role
 from bot.pairing import Pairing
@@ -25,6 +26,7 @@ class CommandContext:
         inbound_id: The ledger's row of the command.
         database: The ledger.
         models: The models there are.
+        mode: The mode of threads that chose none.
         stop: Ends a run by its thread and id, wherever it runs.
         pairing: Lets people in and shuts them out.
         access: The rules of the account it came to.
@@ -39,6 +41,7 @@ class CommandContext:
     inbound_id: int
     database: Database
     models: ModelCatalog
+    mode: Mode
     stop: Callable[[str, str], Awaitable[None]]
     pairing: Pairing
     access: Access

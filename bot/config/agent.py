@@ -4,7 +4,9 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
+from agent_core.modes import Mode
 from bot.config.models import ClassPath
+from bot.config.modes import ModeName
 from bot.config.section import Expected, Name, PositiveInt, PositiveSeconds, Section, Text
 from bot.config.tasks import Zone
 
@@ -81,6 +83,7 @@ class AgentConfig(Section):
         instructions: Added to the system prompt, for all threads alike.
         zone: IANA time zone of the date the model is told, and of a person's day.
         max_model_calls: Model calls in one run before it is ended.
+        mode: How much it may spend where a conversation or task says nothing else.
         tool_timeout_seconds: Longest wait for one tool call, for tools that do not say otherwise.
         denied_tools: Names of tools that may not be called.
         guardrail: A class that decides about each tool call, as ``package.module:Class``.
@@ -93,6 +96,7 @@ class AgentConfig(Section):
     instructions: str = ""
     zone: Zone = "UTC"
     max_model_calls: PositiveInt = 100
+    mode: ModeName = Mode.ULTRA
     tool_timeout_seconds: PositiveSeconds = 300
     denied_tools: tuple[Text, ...] = ()
     guardrail: ClassPath | None = None

@@ -20,6 +20,7 @@ from bot.config.section import (
     Section,
     Text,
 )
+from bot.config.subagents import SubagentsConfig
 from bot.config.tasks import TaskConfig
 
 _POSTGRES_SCHEMES = {"postgres", "postgresql"}
@@ -145,13 +146,14 @@ class Config(Section):
     Args:
         version: Of the file's format.
         models: The chat models. Never empty after :func:`bot.config.load`.
-        agent, limits, storage, server, sandbox, tools: See their classes.
+        agent, subagents, limits, storage, server, sandbox, tools: See their classes.
         tasks: Work on a schedule.
     """
 
     version: Version = 1
     models: tuple[ModelConfig, ...] = Field(default_factory=lambda: models_from_environment({}))
     agent: AgentConfig = AgentConfig()
+    subagents: SubagentsConfig = SubagentsConfig()
     limits: LimitsConfig = LimitsConfig()
     storage: StorageConfig = StorageConfig()
     server: ServerConfig = ServerConfig()

@@ -29,6 +29,8 @@ class ModelConfig(Section):
         model: The provider's name of the model, if the class takes one.
         supports_vision: True when it can look at pictures.
         supports_thinking: True when it can reason before it answers.
+        thinking_on: Arguments of a call in a mode that thinks, such as ``reasoning_effort``.
+        thinking_off: Arguments of a call in one that does not.
         context_window: Tokens it can take, if known.
         arguments: Every further key of the entry, for the class. Values are secret
             (``SecretStr``, at any depth) where the key's name says so. Whether the class knows
@@ -40,6 +42,8 @@ class ModelConfig(Section):
     model: Text | None = None
     supports_vision: bool = False
     supports_thinking: bool = False
+    thinking_on: dict[str, Any] = Field(default_factory=dict)
+    thinking_off: dict[str, Any] = Field(default_factory=dict)
     context_window: PositiveInt | None = None
     arguments: dict[str, Any] = Field(default_factory=dict)
 

@@ -10,6 +10,7 @@ from cronsim import CronSim, CronSimError
 from pydantic import AfterValidator, Field, model_validator
 
 from bot.config.channels_file import CHANNEL_NAMES
+from bot.config.modes import ModeName
 from bot.config.section import Expected, Name, PlatformId, Section, Slug, Text
 from channels.messages import Address
 
@@ -127,6 +128,7 @@ class TaskConfig(Section):
         prompt: What the agent is asked.
         targets: Where the result goes.
         model: Name of the model; None for the default one.
+        mode: How much the agent may spend on it; None for the default one.
         enabled: False keeps it from running by itself.
     """
 
@@ -136,4 +138,5 @@ class TaskConfig(Section):
     prompt: Text
     targets: Annotated[tuple[Target, ...], Field(min_length=1), Expected("a list of one or more targets")]
     model: Name | None = None
+    mode: ModeName | None = None
     enabled: bool = True

@@ -20,6 +20,7 @@ from agent_core.events import (
 )
 from agent_core.fence import FencedError
 from agent_core.models.catalog import ModelCatalog
+from agent_core.modes import Mode
 from agent_core.paths import PathRefusedError
 from agent_core.runtime import AgentRuntime, RunRequest
 from bot.clock import Clock, new_id
@@ -33,6 +34,7 @@ from bot.engine.wakes import Wakes
 from bot.home import Home
 from bot.lanes import Lane
 from bot.models import usable_model
+from bot.modes import usable_mode
 from bot.presenter import presenting
 from bot.spending import user_id
 from bot.standing import Standings
@@ -82,6 +84,7 @@ class ThreadWorker:
         wakes: How to ask for further work.
         fetcher: Gets attachments.
         models: The models there are.
+        mode: The mode of threads that chose none.
         standings: Says who is heard.
         attempts: How many before a message is set aside, crashes included.
         now: The clock.
@@ -99,6 +102,7 @@ class ThreadWorker:
         wakes: Wakes,
         fetcher: Fetcher,
         models: ModelCatalog,
+        mode: Mode,
         standings: Standings,
         attempts: int,
         now: Clock,
@@ -112,6 +116,7 @@ class ThreadWorker:
         self._wakes = wakes
         self._fetcher = fetcher
         self._models = models
+        self._mode = mode
         self._standings = standings
         self._attempts = attempts
         self._now = now
@@ -204,6 +209,7 @@ class ThreadWorker:
             thread_id=turn.thread_id,
             text=turn.message.text,
             model=usable_model(self._models, turn.model),
+            mode=usable_mode(turn.mode, self._mode),
             files=files,
             guard=fence.check,
             uploads=intake.uploads,

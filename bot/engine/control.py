@@ -7,6 +7,7 @@ from functools import partial
 from sqlmodel import Session
 
 from agent_core.models.catalog import ModelCatalog
+from agent_core.modes import Mode
 from bot.buttons import Reply, new_action_id
 from bot.clock import Clock
 from bot.commands.parse import Invocation, parse_command
@@ -41,6 +42,7 @@ class ControlWorker:
         channels: Where replies go.
         commands: The commands there are.
         models: The models there are.
+        mode: The mode of threads that chose none.
         standings: Says who may do what.
         pairing: Lets people in and shuts them out.
         stop: Ends a run.
@@ -55,6 +57,7 @@ class ControlWorker:
         channels: ChannelDirectory,
         commands: Registry,
         models: ModelCatalog,
+        mode: Mode,
         standings: Standings,
         pairing: Pairing,
         stop: StopRun,
@@ -65,6 +68,7 @@ class ControlWorker:
         self._channels = channels
         self._commands = commands
         self._models = models
+        self._mode = mode
         self._standings = standings
         self._pairing = pairing
         self._stop = stop
@@ -153,6 +157,7 @@ class ControlWorker:
             inbound_id=row.id,
             database=self._database,
             models=self._models,
+            mode=self._mode,
             stop=self._stop,
             pairing=self._pairing,
             access=access,

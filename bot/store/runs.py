@@ -32,6 +32,7 @@ class Turn:
         by_person: True when somebody wrote it, and not the schedule.
         quoted: True when the answer should show what it answers.
         model: Model chosen for the thread, or None for the default.
+        mode: Mode chosen for the thread, or None for the default.
         attempt: 1 for the first.
         stop_requested: Someone asked to stop before this attempt began.
         fresh: Nobody has begun to work on it.
@@ -46,6 +47,7 @@ class Turn:
     by_person: bool
     quoted: bool
     model: str | None
+    mode: str | None
     attempt: int
     stop_requested: bool
     intake: str | None
@@ -82,16 +84,19 @@ def _claim(session: Session, lane: Lane, new_run_id: str, now: datetime) -> Turn
         return None
     assert row.id is not None
     assert row.thread_id is not None
-    # The thread's model and the run, if it was begun, in one look: this is on every message's way.
-    begun = select(Thread.model, Run).outerjoin(Run, col(Run.inbound_id) == row.id)
+    # The thread's choices and the run, if it was begun, in one look: this is on every message's way.
+    begun = select(Thread.model, Thread.mode, Run).outerjoin(Run, col(Run.inbound_id) == row.id)
     found = session.exec(begun.where(Thread.id == row.thread_id)).one()
-    model, run = cast("tuple[str | None, Run | None]", found)  # an outer join: there may be no run
+    model, mode, run = cast(
+        "tuple[str | None, str | None, Run | None]", found
+    )  # an outer join: there may be no run
     if run is None:
         run = Run(
             id=new_run_id,
             thread_id=row.thread_id,
             inbound_id=row.id,
             model=model,
+            mode=mode,
             started_at=now,
             attempts=1,
         )
@@ -117,6 +122,7 @@ def _turn(row: Inbound, run: Run, *, fresh: bool) -> Turn:
         by_person=is_message,
         quoted=is_message and message.chat_kind is ChatKind.GROUP,
         model=run.model,
+        mode=run.mode,
         attempt=run.attempts,
         stop_requested=run.stop_requested_at is not None,
         intake=run.intake,

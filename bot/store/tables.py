@@ -72,6 +72,7 @@ class Thread(SQLModel, table=True):
     generation: int
     opened_by: str = Field(unique=True)  # dedupe key of what opened it: opening twice is a no-op
     model: str | None = None
+    mode: str | None = None
     created_at: datetime = _time()
 
 
@@ -124,6 +125,7 @@ class Run(SQLModel, table=True):
     inbound_id: int = Field(sa_column=Column(BigInteger(), nullable=False, unique=True))
     state: str = RunState.RUNNING
     model: str | None = None
+    mode: str | None = None
     attempts: int = 0
     not_before: datetime | None = _time(nullable=True)
     stop_requested_at: datetime | None = _time(nullable=True)

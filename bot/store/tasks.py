@@ -56,6 +56,7 @@ def fire(
     message: InboundMessage,
     targets: Sequence[Address],
     model: str | None,
+    mode: str | None,
     now: datetime,
 ) -> Lane | None:
     """Record one fire with its work; returns the lane to wake, or None if it was recorded before."""
@@ -64,6 +65,8 @@ def fire(
     thread = threads.resolve(session, message.dedupe_key, message.dedupe_key, new_id(), now)
     if model is not None:
         threads.set_model(session, thread.id, model)
+    if mode is not None:
+        threads.set_mode(session, thread.id, mode)
     lane = thread_lane(thread.id)
     if not inbox.add(
         session, message, InboundKind.TASK, now, lane=lane, thread_id=thread.id, targets=targets

@@ -20,7 +20,7 @@ def resolve(session: Session, key: str, opened_by: str, new_id: str, now: dateti
     """The current thread of a key, opened if there is none; simultaneous callers get the same one."""
     found = current(session, key)
     if found is None:
-        insert_once(session, Thread, _values(key, 1, opened_by, new_id, None, now))
+        insert_once(session, Thread, _values(key, 1, opened_by, new_id, now))
         found = current(session, key)
     assert found is not None
     return found
@@ -29,15 +29,16 @@ def resolve(session: Session, key: str, opened_by: str, new_id: str, now: dateti
 def open_next(session: Session, key: str, opened_by: str, new_id: str, now: datetime) -> Thread:
     """Open the next generation of a key; a second call with the same ``opened_by`` returns the first's.
 
-    The new thread keeps the model chosen in the old one.
+    The new thread keeps the model and the mode chosen in the old one.
     """
     while True:
         done = by_opener(session, opened_by)
         if done is not None:
             return done
         latest = current(session, key)
-        generation, model = (latest.generation + 1, latest.model) if latest else (1, None)
-        insert_once(session, Thread, _values(key, generation, opened_by, new_id, model, now))
+        generation = latest.generation + 1 if latest else 1
+        kept = {"model": latest.model, "mode": latest.mode} if latest else {}
+        insert_once(session, Thread, {**_values(key, generation, opened_by, new_id, now), **kept})
 
 
 def by_opener(session: Session, opened_by: str) -> Thread | None:
@@ -65,19 +66,21 @@ def set_model(session: Session, thread_id: str, model: str) -> None:
     session.execute(update(Thread).where(col(Thread.id) == thread_id).values(model=model))
 
 
+def set_mode(session: Session, thread_id: str, mode: str) -> None:
+    """Choose the mode of a thread, from its next run on."""
+    session.execute(update(Thread).where(col(Thread.id) == thread_id).values(mode=mode))
+
+
 def running(session: Session, thread_id: str) -> Run | None:
     """The run a thread is busy with, if any."""
     return session.exec(select(Run).where(Run.thread_id == thread_id, Run.state == RunState.RUNNING)).first()
 
 
-def _values(
-    key: str, generation: int, opened_by: str, new_id: str, model: str | None, now: datetime
-) -> dict[str, object]:
+def _values(key: str, generation: int, opened_by: str, new_id: str, now: datetime) -> dict[str, object]:
     return {
         "id": new_id,
         "key": key,
         "generation": generation,
         "opened_by": opened_by,
-        "model": model,
         "created_at": now,
     }

@@ -14,6 +14,7 @@ COMMANDS = {
     "/new": "start over in this chat",
     "/status": "what is going on",
     "/models": "choose a model",
+    "/mode": "choose how thorough to be",
     "/stop": "stop the current answer",
     "/whoami": "how Hart sees you",
     "/file": "send a file: /file PATH [text]",

@@ -15,7 +15,7 @@ LONG = "# Report\n\n" + "Some words of it. " * 2000
 
 
 def turn(*targets):
-    return Turn("r", 1, "t", DIRECT, targets, True, True, None, 1, False, None, True)
+    return Turn("r", 1, "t", DIRECT, targets, True, True, None, None, 1, False, None, True)
 
 
 def by_platform(address, text):

@@ -20,6 +20,8 @@ WHILE_BUSY = {
     "/models": r"• test-model \(in use here\)\n• other-model\n\nSwitch with /models name\.",
     "/status": r"[\s\S]*• Working: yes, for \d+ s\n• Waiting messages: 0\n[\s\S]*",
     "/models other-model": r"This conversation now uses other-model\. A run that has begun[\s\S]*",
+    "/mode pro": r"This conversation is now in the mode pro: it thinks, and plans [\s\S]*",
+    "/mode": r"• flash – [\s\S]*• pro \(in use here\) – [\s\S]*Switch with /mode name\.",
     "/new": r"Started a new conversation\. [\s\S]*Model: other-model\.",
 }
 """Each command in turn, and its answer as Telegram shows it."""
@@ -61,7 +63,7 @@ async def test_status_counts_what_waits_and_what_was_used(
         ada.says("/status")
         busy = (await ada.hears(3))[-1]
     assert re.fullmatch(
-        r"• Thread: [0-9a-f]{8} \(conversation 1\)\n• Model: test-model\n• Working: no\n"
+        r"• Thread: [0-9a-f]{8} \(conversation 1\)\n• Model: test-model\n• Mode: ultra\n• Working: no\n"
         r"• Waiting messages: 0\n• Tokens used: 0 \(0 in, 0 out, 0 runs\)\n"
         r"• Context: 0 tokens of 1,000 \(0%\)",
         fresh,
@@ -102,6 +104,42 @@ class TestModels:
         assert near == "There is no model other. Did you mean other-model?"
         assert far == "There is no model zzz. Did you mean test-model or other-model?"
         assert openai.accepted[0].json["model"] == "test-model"
+
+
+class TestMode:
+    async def test_holds_from_the_next_run_on_also_after_new(
+        self, open_site: Site, openai: OpenAIEmulator, ada: Person, bo: Person
+    ) -> None:
+        async with hart_on(open_site):
+            ada.says("/mode FLASH")
+            await ada.hears(1)
+            ada.says("one")
+            await ada.hears(2)
+            ada.says("/new two")
+            await ada.hears(4)
+            bo.says("three")
+            await bo.hears(1)
+        told = ["Mode: flash." in str(request.messages[-1]) for request in openai.accepted]
+        assert told == [True, True, False]
+
+    async def test_the_configured_one_holds_where_none_was_chosen(
+        self, sqlite_site: Site, openai: OpenAIEmulator, ada: Person
+    ) -> None:
+        sqlite_site.config["agent"] = {"mode": "pro"}
+        async with hart_on(sqlite_site):
+            ada.says("one")
+            await ada.hears(1)
+        assert "Mode: pro." in str(openai.accepted[0].messages[-1])
+
+    async def test_one_that_is_not_there_is_refused_with_a_suggestion(
+        self, sqlite_site: Site, ada: Person
+    ) -> None:
+        async with hart_on(sqlite_site):
+            ada.says("/mode flsh")
+            ada.says("/mode zzz")
+            near, far = await ada.hears(2)
+        assert near == "There is no mode flsh. Did you mean flash?"
+        assert far == "There is no mode zzz. Did you mean flash or standard or pro or ultra?"
 
 
 class TestUnknownCommands:

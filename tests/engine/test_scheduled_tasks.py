@@ -67,6 +67,18 @@ async def test_each_fire_has_a_thread_of_its_own(
     assert roles == [["system", "user"]] * 3
 
 
+async def test_a_task_runs_in_its_own_mode(
+    sqlite_site: Site, clock: ManualClock, openai: OpenAIEmulator, ada: Person
+) -> None:
+    (task,) = minutely()
+    sqlite_site.config["tasks"] = [{**task, "mode": "flash"}]
+    async with hart_on(sqlite_site, clock) as hart:
+        clock.move(MINUTE)
+        await hart.scheduler.tick()
+        await ada.hears(1)
+    assert "Mode: flash." in str(openai.accepted[0].messages[-1])
+
+
 async def test_a_restart_repeats_nothing_and_makes_up_for_missed_fires_with_one(
     open_site: Site, clock: ManualClock, ada: Person
 ) -> None:

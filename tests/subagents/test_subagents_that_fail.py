@@ -179,11 +179,9 @@ async def test_a_stopped_run_can_go_on_where_its_subagents_stood(
 
 
 def test_wrong_definitions_are_refused_with_a_suggestion() -> None:
-    tools = [Waiting().tool]
-
     def refused(*specs: SubagentSpec) -> str:
         with pytest.raises(SubagentConfigError) as caught:
-            subagent_specs(SubagentSettings(custom=specs), tools)
+            subagent_specs(SubagentSettings(custom=specs), ["wait"])
         return str(caught.value)
 
     assert "'wait'" in refused(SubagentSpec("a", "", tools=("waitt",)))
@@ -192,7 +190,5 @@ def test_wrong_definitions_are_refused_with_a_suggestion() -> None:
 
 
 def test_bash_is_offered_only_where_there_is_a_bash() -> None:
-    waits = Waiting().tool
-    assert list(subagent_specs(SubagentSettings(), [waits])) == ["general-purpose"]
-    bash = waits.model_copy(update={"name": "bash"})
-    assert list(subagent_specs(SubagentSettings(), [waits, bash])) == ["general-purpose", "bash"]
+    assert list(subagent_specs(SubagentSettings(), ["wait"])) == ["general-purpose"]
+    assert list(subagent_specs(SubagentSettings(), ["wait", "bash"])) == ["general-purpose", "bash"]

@@ -1,7 +1,6 @@
 """Questions to people, and plans."""
 
 from pathlib import Path
-from typing import Any
 
 from langchain_core.messages import RemoveMessage
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
@@ -62,19 +61,6 @@ def plan(*statuses: str) -> Call:
     return Call("write_todos", {"todos": steps})
 
 
-def names(request: Any) -> list[str]:
-    return [tool["function"]["name"] for tool in request.json["tools"]]
-
-
-async def test_a_plan_is_only_there_in_plan_mode(tmp_path: Path) -> None:
-    async with OpenAIEmulator() as emulator, bench(emulator, tmp_path) as b:
-        await b.answer("r1")
-        await b.answer("r2", plan_mode=True)
-    plain, planning = map(names, emulator.requests)
-    assert "write_todos" not in plain
-    assert sorted([*plain, "write_todos"]) == sorted(planning)
-
-
 async def test_a_run_does_not_end_with_steps_left_over_but_is_told_so_once(
     tmp_path: Path, store_url: str | None
 ) -> None:
@@ -86,9 +72,9 @@ async def test_a_run_does_not_end_with_steps_left_over_but_is_told_so_once(
         ]
     )
     async with OpenAIEmulator(script) as emulator, bench(emulator, tmp_path, store_url) as b:
-        end = await b.answer("r1", "do two things", plan_mode=True)
+        end = await b.answer("r1", "do two things")
         todos = (await b.runtime.state("thread"))["todos"]
-        later = await b.answer("r2", "never mind", plan_mode=True)
+        later = await b.answer("r2", "never mind")
     assert end.answer == "Half done."
     assert [todo["status"] for todo in todos] in (["completed", "pending"], ["completed", "in_progress"])
     nudge = emulator.requests[2].messages[-1]["content"]
@@ -100,7 +86,7 @@ async def test_a_run_does_not_end_with_steps_left_over_but_is_told_so_once(
 async def test_a_finished_plan_is_shown_and_not_mentioned(tmp_path: Path) -> None:
     script = sequence([Reply(calls=(plan("pending"),)), Reply(calls=(plan("completed"),)), Reply("Done.")])
     async with OpenAIEmulator(script) as emulator, bench(emulator, tmp_path) as b:
-        events = await b.run("r1", plan_mode=True)
+        events = await b.run("r1")
     assert events[-1].answer == "Done."
     assert [event.todos for event in events if isinstance(event, TodosChanged)] == [
         (Todo("step 1", "pending"),),
@@ -112,10 +98,10 @@ async def test_a_finished_plan_is_shown_and_not_mentioned(tmp_path: Path) -> Non
 async def test_a_plan_that_fell_out_of_the_conversation_is_told_again(tmp_path: Path) -> None:
     script = sequence([Reply(calls=(plan("pending"),)), Reply("Later."), Reply("Later.")])
     async with OpenAIEmulator(script) as emulator, bench(emulator, tmp_path) as b:
-        await b.answer("r1", plan_mode=True)
+        await b.answer("r1")
         await b.write("thread", [RemoveMessage(id=REMOVE_ALL_MESSAGES)])
-        await b.answer("r2", "go on", plan_mode=True)
-        await b.answer("r3", "and on", plan_mode=True)
+        await b.answer("r2", "go on")
+        await b.answer("r3", "and on")
     told = ["Your plan, which is no longer in" in str(r.messages) for r in emulator.requests]
     assert told == [False, False, False, True, True]
     assert str(emulator.requests[-1].messages).count("- step 1 (pending)") == 1
@@ -129,5 +115,5 @@ async def test_a_step_of_no_known_state_is_an_error_of_the_model(tmp_path: Path)
         OpenAIEmulator(sequence([Reply(calls=(plan("maybe"),))], then=answer)) as emulator,
         bench(emulator, tmp_path) as b,
     ):
-        end = await b.answer("r1", plan_mode=True)
+        end = await b.answer("r1")
     assert "in_progress" in end.answer

@@ -13,7 +13,7 @@ from bench.chain import LOOPS, checkpoints_of, look_up, run_once
 
 async def test_the_chain_adds_no_checkpoint_and_no_node(tmp_path: Path) -> None:
     models = ModelCatalog([ModelSpec("looping", "bench.chain:LoopingModel")], None, 60)
-    chain = ChainBuilder(models, ChainSettings(), ChainParts()).build("looping", plan_mode=True)
+    chain = ChainBuilder(models, ChainSettings(), ChainParts()).build("looping")
     written: dict[str, int] = {}
     nodes: dict[str, set[str]] = {}
     async with open_checkpoints(None, tmp_path / "c.db") as store:
