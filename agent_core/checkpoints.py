@@ -5,23 +5,22 @@ needs only its last one; :meth:`Checkpoints.prune` deletes the rest, which keeps
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
 import aiosqlite
-from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import (
-    BaseCheckpointSaver,
-    ChannelVersions,
-    Checkpoint,
-    CheckpointMetadata,
-)
+from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from agent_core import fence
-from agent_core.pending_writes import PendingWrites
+from agent_core.fenced_saver import FencedSaver
+
+NEWEST_THREADS = """
+    SELECT thread_id FROM checkpoints WHERE checkpoint_ns = ''
+    GROUP BY thread_id ORDER BY MAX(checkpoint_id) DESC
+"""
+"""Ids of checkpoints rise with time. The tables of both stores have these columns."""
 
 
 class Checkpoints(Protocol):
@@ -34,6 +33,9 @@ class Checkpoints(Protocol):
     async def setup(self) -> None:
         """Make or upgrade the tables. May be called by several nodes at once."""
 
+    async def threads(self) -> list[str]:
+        """Give the ids of all threads that have state, in the order of their last step, newest first."""
+
     async def prune(self, thread_id: str) -> None:
         """Delete all of a thread but its latest checkpoint and what that needs to be resumed."""
 
@@ -44,36 +46,8 @@ class Checkpoints(Protocol):
         """Delete all of a thread."""
 
 
-class FencedSqliteSaver(AsyncSqliteSaver):
+class FencedSqliteSaver(FencedSaver, AsyncSqliteSaver):
     """LangGraph's SQLite saver behind the fence."""
-
-    def __init__(self, connection: aiosqlite.Connection) -> None:
-        super().__init__(connection)
-        self.pending = PendingWrites()
-
-    async def aput(
-        self,
-        config: RunnableConfig,
-        checkpoint: Checkpoint,
-        metadata: CheckpointMetadata,
-        new_versions: ChannelVersions,
-    ) -> RunnableConfig:
-        """Ask the fence, then store a checkpoint."""
-        fence.check()
-        with self.pending.write(config):
-            return await super().aput(config, checkpoint, metadata, new_versions)
-
-    async def aput_writes(
-        self,
-        config: RunnableConfig,
-        writes: Sequence[tuple[str, Any]],
-        task_id: str,
-        task_path: str = "",
-    ) -> None:
-        """Ask the fence, then store what a task wrote."""
-        fence.check()
-        with self.pending.write(config):
-            await super().aput_writes(config, writes, task_id, task_path)
 
 
 class SqliteCheckpoints:
@@ -90,6 +64,13 @@ class SqliteCheckpoints:
     async def setup(self) -> None:
         """See :class:`Checkpoints`."""
         await self._saver.setup()
+
+    async def threads(self) -> list[str]:
+        """See :class:`Checkpoints`."""
+        await self._saver.setup()
+        async with self._saver.lock, self._saver.conn.cursor() as cursor:
+            await cursor.execute(NEWEST_THREADS)
+            return [row[0] for row in await cursor.fetchall()]
 
     async def prune(self, thread_id: str) -> None:
         """See :class:`Checkpoints`.

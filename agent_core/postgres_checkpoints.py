@@ -1,25 +1,19 @@
 """State of threads in Postgres, for any number of nodes."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import (
-    BaseCheckpointSaver,
-    ChannelVersions,
-    Checkpoint,
-    CheckpointMetadata,
-)
+from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from psycopg import AsyncConnection
 from psycopg.errors import DeadlockDetected, SerializationFailure
 from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool
 
-from agent_core import fence
-from agent_core.pending_writes import PendingWrites
+from agent_core.checkpoints import NEWEST_THREADS
+from agent_core.fenced_saver import FencedSaver
 
 _POOL_SIZE = 8
 _SETUP_LOCK = 0x48617274_00000001
@@ -27,36 +21,8 @@ _SETUP_POLL_SECONDS = 0.1
 _PRUNE_TRIES = 3
 
 
-class FencedPostgresSaver(AsyncPostgresSaver):
+class FencedPostgresSaver(FencedSaver, AsyncPostgresSaver):
     """LangGraph's Postgres saver behind the fence."""
-
-    def __init__(self, pool: AsyncConnectionPool[AsyncConnection[DictRow]]) -> None:
-        super().__init__(pool)
-        self.pending = PendingWrites()
-
-    async def aput(
-        self,
-        config: RunnableConfig,
-        checkpoint: Checkpoint,
-        metadata: CheckpointMetadata,
-        new_versions: ChannelVersions,
-    ) -> RunnableConfig:
-        """Ask the fence, then store a checkpoint."""
-        fence.check()
-        with self.pending.write(config):
-            return await super().aput(config, checkpoint, metadata, new_versions)
-
-    async def aput_writes(
-        self,
-        config: RunnableConfig,
-        writes: Sequence[tuple[str, Any]],
-        task_id: str,
-        task_path: str = "",
-    ) -> None:
-        """Ask the fence, then store what a task wrote."""
-        fence.check()
-        with self.pending.write(config):
-            await super().aput_writes(config, writes, task_id, task_path)
 
 
 class PostgresCheckpoints:
@@ -84,6 +50,12 @@ class PostgresCheckpoints:
                 await self._saver.setup()
             finally:
                 await _flag(connection, "SELECT pg_advisory_unlock(%s) AS ok")
+
+    async def threads(self) -> list[str]:
+        """See :class:`~agent_core.checkpoints.Checkpoints`."""
+        async with self._pool.connection() as connection:
+            rows = await (await connection.execute(NEWEST_THREADS.encode())).fetchall()
+        return [str(row["thread_id"]) for row in rows]
 
     async def prune(self, thread_id: str) -> None:
         """See :class:`~agent_core.checkpoints.Checkpoints`."""

@@ -26,7 +26,7 @@ Measurement = Callable[[Path, str, str | None], Awaitable[list[Figure]]]
 
 def _measurements(*, quick: bool) -> dict[str, Measurement]:
     """By name, in the order they run."""
-    messages, turns, seconds = (20, 20, 3.0) if quick else (200, 200, 10.0)
+    messages, turns, seconds = (20, 20, 3.0) if quick else (200, 1000, 10.0)
 
     return {
         "latency": lambda root, storage, url: to_the_model(root, storage, url, messages),

@@ -9,6 +9,7 @@ from agent_core.middlewares.llm_error_handling import RetryPolicy
 from agent_core.middlewares.loop_detection import LoopLimits
 from agent_core.middlewares.token_budget import TokenLimits
 from agent_core.middlewares.tool_output_budget import OutputBudget
+from agent_core.summary import SummaryLimits
 from bot.clock import Clock
 from bot.config import Config
 from bot.errors import OperatorError
@@ -33,6 +34,8 @@ def chain_settings(config: Config) -> ChainSettings:
         # A command ends by its own limit, not by that of all tools.
         tool_seconds_by_tool={"bash": config.sandbox.command_seconds + _SANDBOX_SECONDS},
         denied_tools=agent.denied_tools,
+        summary=SummaryLimits(**agent.summarization.model_dump(exclude={"model"})),
+        summary_model=agent.summarization.model,
         title_model=agent.title_model,
         zone=ZoneInfo(agent.zone),
         subagents_at_once=config.subagents.at_once,

@@ -73,6 +73,32 @@ class ToolOutputConfig(Section):
         return self
 
 
+class SummarizationConfig(Section):
+    """When a long conversation is summed up.
+
+    Args:
+        model: Name of the model that sums up; None for the one that answers.
+        messages: More than so many, sent to the model, are too many.
+        tokens: The same for tokens, estimated; never more than 70 % of the model's context window.
+        keep_messages: The newest ones that stay as they are, at most.
+        keep_tokens: The same for tokens.
+    """
+
+    model: Name | None = None
+    messages: PositiveInt = 150
+    tokens: PositiveInt = 100_000
+    keep_messages: PositiveInt = 40
+    keep_tokens: PositiveInt = 25_000
+
+    @model_validator(mode="after")
+    def _keeps_less(self) -> Self:
+        if self.keep_messages * 2 > self.messages or self.keep_tokens * 2 > self.tokens:
+            raise ValueError(
+                "at most half of what is allowed can stay as it is; lower keep_*, or raise the limits"
+            )
+        return self
+
+
 class AgentConfig(Section):
     """How the agent behaves.
 
@@ -87,7 +113,7 @@ class AgentConfig(Section):
         tool_timeout_seconds: Longest wait for one tool call, for tools that do not say otherwise.
         denied_tools: Names of tools that may not be called.
         guardrail: A class that decides about each tool call, as ``package.module:Class``.
-        loop, token_budget, tool_output: See their classes.
+        loop, token_budget, tool_output, summarization: See their classes.
     """
 
     default_model: Name | None = None
@@ -103,3 +129,4 @@ class AgentConfig(Section):
     loop: LoopConfig = LoopConfig()
     token_budget: TokenBudgetConfig = TokenBudgetConfig()
     tool_output: ToolOutputConfig = ToolOutputConfig()
+    summarization: SummarizationConfig = SummarizationConfig()

@@ -8,7 +8,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from bot.config.interpolate import InterpolationError, Unset, interpolate
+from agent_core.interpolation import InterpolationError, Unset, interpolate
 from bot.config.problems import KeyPath, Problem
 
 MAX_VALUES = 20_000

@@ -8,8 +8,8 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, SecretStr, ValidationError
 
+from agent_core.interpolation import without_defaults
 from bot.config.document import Document
-from bot.config.interpolate import without_defaults
 from bot.config.masking import is_secret_name, looks_secret, mask_urls
 from bot.config.problems import KeyPath, Problem, printable
 from bot.config.section import Expected

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, SecretStr
 
-from bot.config.interpolate import Unset
+from agent_core.interpolation import Unset
 
 MASK = "********"
 

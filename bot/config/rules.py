@@ -60,6 +60,7 @@ def _agent_models(config: Config) -> Iterator[Fault]:
     wanted: list[tuple[KeyPath, str | None]] = [
         (("agent", "default_model"), agent.default_model),
         (("agent", "title_model"), agent.title_model),
+        (("agent", "summarization", "model"), agent.summarization.model),
         *((("agent", "fallback_models", index), name) for index, name in enumerate(agent.fallback_models)),
     ]
     for path, name in wanted:

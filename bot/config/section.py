@@ -16,7 +16,7 @@ from pydantic import (
     model_validator,
 )
 
-from bot.config.interpolate import Unset
+from agent_core.interpolation import Unset
 
 
 class Section(BaseModel):

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, Field, SecretStr, ValidationInfo, model_validator
 
+from agent_core.interpolation import Unset
 from bot.config.channels import Access, AccountState, ChannelSection, Sessions
-from bot.config.interpolate import Unset
 from bot.config.section import Expected, HttpUrl, Name, PlatformId, Section
 
 SECRET_VARIABLES = {

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.config.interpolate import InterpolationError, Unset, interpolate
+from agent_core.interpolation import InterpolationError, Unset, interpolate
 
 NAMES = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,20}", fullmatch=True)
 
