@@ -52,8 +52,13 @@ async def test_two_threads_cannot_see_each_other(provider: DockerSandboxProvider
     assert await sh(two, f"ls -A . {BASE}/outputs /tmp; grep -rl secret /mnt /tmp; echo over") == (
         f".:\n\n{BASE}/outputs:\n\n/tmp:\nover\n"
     )
-    waiting = asyncio.create_task(one.run("sleep 1000 & echo $!; wait", timeout=1_000, output_limit=100))
-    assert await sh(two, "cat /proc/[0-9]*/cmdline | tr '\\0' ' ' | grep -c 'sleep 100[0]'; true") == "0\n"
+    beacon = Beacon(tmp_path / "home/threads/one/workspace/beacon")
+    waiting = asyncio.create_task(
+        one.run("exec 3>beacon; echo on >&3; sleep 1000", timeout=1_000, output_limit=100)
+    )
+    await beacon.lit()
+    seen = await sh(two, "cat /proc/[0-9]*/cmdline | tr '\\0' ' ' | grep -c 'sleep 100[0]'; true")
+    assert seen == "0\n"
     waiting.cancel()
     await asyncio.wait({waiting})
 
@@ -64,7 +69,7 @@ async def test_a_command_that_takes_too_long_is_killed_with_all_it_started(
     await sh(box, "true")
     beacon = Beacon(files.root / "workspace/beacon")
     command = "exec 3>beacon; echo on >&3; (setsid sleep 1000 &); trap '' TERM; echo begun; sleep 1000"
-    result = await box.run(command, timeout=1.0, output_limit=1_000)
+    result = await box.run(command, timeout=3.0, output_limit=1_000)
     assert (result.output, result.exit_code, result.timed_out) == ("begun\n", None, True)
     await beacon.lit()
     await beacon.dark()
