@@ -12,7 +12,7 @@ DOCUMENT = Path(__file__).parents[2] / "docs/agent.md"
 
 def test_every_layer_is_documented_in_its_place() -> None:
     models = ModelCatalog([ModelSpec("offline", "agent_core.models.offline:OfflineChatModel")], None, 60)
-    chain = ChainBuilder(models, ChainSettings(), ChainParts()).build("offline", plan_mode=True)
+    chain = ChainBuilder(models, ChainSettings(), ChainParts()).build("offline")
     layers = DOCUMENT.read_text().partition("## The layers")[2].partition("## ")[0]
     documented = re.findall(r"^\| (\w+) \| (?:model|tools|both) \|", layers, re.MULTILINE)
     assert documented == [layer.name.removesuffix("Middleware") for layer in chain]
