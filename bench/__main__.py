@@ -16,6 +16,7 @@ from bench.growth import bytes_per_turn
 from bench.latency import over_telegram, to_the_model
 from bench.platforms import loop_lag
 from bench.process import footprint
+from bench.subagents import side_by_side
 from bench.throughput import answers_per_second
 from tests.storage import POSTGRES, fresh_postgres
 
@@ -34,6 +35,7 @@ def _measurements(*, quick: bool) -> dict[str, Measurement]:
         "throughput": lambda root, storage, url: answers_per_second(root, storage, url, max(messages, 100)),
         "platforms": loop_lag,
         "chain": lambda root, storage, url: cost_per_loop(root, storage, url, 5 if quick else 20),
+        "subagents": lambda root, storage, url: side_by_side(root, storage, url, 2 if quick else 5),
         "growth": lambda root, storage, url: bytes_per_turn(root, storage, url, turns),
         "process": lambda root, storage, url: footprint(root, storage, url, seconds),
     }

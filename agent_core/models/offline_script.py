@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
+from agent_core.models.offline_compare import comparison, task_about, things_to_compare
 from agent_core.models.offline_digest import Digest, parse_feed, short_list, to_markdown
 from agent_core.paths import OUTPUTS, UPLOADS
 from agent_core.summary import SUMMARY_PROMPT
@@ -18,8 +19,9 @@ STAND_IN = (
     "start again."
 )
 ABILITIES = (
-    "Until then I can do three things: write a file (“write a file notes.txt with …”), read "
-    "one (“read the file notes.txt”), and make a digest of feeds (“digest https://…”)."
+    "Until then I can do four things: write a file (“write a file notes.txt with …”), read one (“read the "
+    "file notes.txt”), make a digest of feeds (“digest https://…”), and have helpers work side by side "
+    "(“compare tea and coffee with two helpers”)."
 )
 
 # What the system adds; see tags.py.
@@ -144,6 +146,8 @@ def _act(turn: _Turn, tools: frozenset[str]) -> Reply:
     urls = tuple(dict.fromkeys(url.rstrip(".,;:!?") for url in _URL.findall(turn.asked)))
     if re.search(r"\bdigest\b", turn.asked, re.IGNORECASE) and urls:
         return _digest(turn, urls, tools)
+    if things := things_to_compare(turn.asked):
+        return _compare(turn, things, tools)
     if found := _WRITE.search(turn.asked):
         return _write(turn, found["name"], found["text"].strip(), tools)
     if found := _NOTE.search(turn.asked):
@@ -191,6 +195,15 @@ def _write(turn: _Turn, name: str, text: str, tools: frozenset[str], said: str |
     if presented[-1][1].status == "error":
         return _failed(f"Sharing {name}", presented[-1][1])
     return Reply(said or f"I wrote {name}; here it is.")
+
+
+def _compare(turn: _Turn, things: Sequence[str], tools: frozenset[str]) -> Reply:
+    if done := turn.done("task"):
+        return Reply(comparison(things, [result.text for _, result in done]))
+    if problem := _missing(("task",), tools):
+        return Reply(problem)
+    tasks = enumerate(things)
+    return Reply(calls=tuple(turn.call("task", i, **task_about(thing, i)) for i, thing in tasks))
 
 
 def _digest(turn: _Turn, urls: Sequence[str], tools: frozenset[str]) -> Reply:

@@ -36,21 +36,22 @@ def broken_rules(
     """
     faults: list[Fault] = []
     if "models" not in unusable:
-        faults += _repeated("models", (model.name for model in config.models))
+        faults += _repeated(("models",), (model.name for model in config.models))
         faults += _agent_models(config)
+    faults += _repeated(("subagents", "kinds"), (kind.name for kind in config.subagents.kinds))
     if "tasks" not in unusable:
-        faults += _repeated("tasks", (task.name for task in config.tasks))
+        faults += _repeated(("tasks",), (task.name for task in config.tasks))
         if models_given and "models" not in unusable:
             faults += _task_models(config)
         faults += _targets(config, channels)
     return faults
 
 
-def _repeated(section: str, names: Iterable[str]) -> Iterator[Fault]:
+def _repeated(section: KeyPath, names: Iterable[str]) -> Iterator[Fault]:
     seen: set[str] = set()
     for index, name in enumerate(names):
         if name in seen:
-            yield Fault((section, index, "name"), " a second time, expected another name")
+            yield Fault((*section, index, "name"), " a second time, expected another name")
         seen.add(name)
 
 
@@ -63,6 +64,8 @@ def _agent_models(config: Config) -> Iterator[Fault]:
         (("agent", "summarization", "model"), agent.summarization.model),
         *((("agent", "fallback_models", index), name) for index, name in enumerate(agent.fallback_models)),
     ]
+    kinds = enumerate(config.subagents.kinds)
+    wanted += [(("subagents", "kinds", index, "model"), kind.model) for index, kind in kinds]
     for path, name in wanted:
         if name is not None and name not in names:
             yield Fault(path, f", which is no model here; {suggestion(name, names)}")

@@ -7,7 +7,14 @@ from pathlib import Path
 import pytest
 
 from agent_core.checkpoints import open_checkpoints
-from agent_core.events import RunEnded, RunEvent, TextDelta, ToolStarted
+from agent_core.events import (
+    RunEnded,
+    RunEvent,
+    SubagentStarted,
+    SubagentTool,
+    TextDelta,
+    ToolStarted,
+)
 from agent_core.models.catalog import ModelCatalog
 from agent_core.models.offline_digest import parse_feed
 from agent_core.models.spec import ModelSpec
@@ -105,6 +112,27 @@ async def test_a_feed_that_cannot_be_read_is_said_and_the_rest_is_there(offline:
 
 def test_what_lists_no_entries_is_no_feed() -> None:
     assert parse_feed("https://example.org", "nothing here") is None
+
+
+async def test_it_has_helpers_compare_things_side_by_side(offline: Bench) -> None:
+    events = await ask(offline, "r1", "Please compare green tea, coffee and cocoa with three helpers.")
+    begun = {e.description for e in events if isinstance(e, SubagentStarted)}
+    assert begun == {"Look at green tea", "Look at coffee", "Look at cocoa"}
+    tools = {e.event.name for e in events if isinstance(e, SubagentTool)}
+    assert tools == {"write_file", "present_files"}
+    assert {file.name for file in end(events).files} == {"green-tea.md", "coffee.md", "cocoa.md"}
+    assert "- **green tea**: I wrote green-tea.md; here it is." in end(events).answer
+    assert end(events).answer.count("OPENAI_API_KEY") == 1
+
+
+@pytest.mark.parametrize(
+    "asked", ["compare tea with coffee", "compare tea with two helpers", "we compared notes with helpers"]
+)
+async def test_it_asks_for_no_helpers_where_nothing_is_to_be_compared_by_them(
+    offline: Bench, asked: str
+) -> None:
+    events = await ask(offline, "r1", asked)
+    assert not any(isinstance(e, SubagentStarted) for e in events)
 
 
 async def test_it_sums_up_a_long_conversation_by_what_was_asked(offline: Bench) -> None:

@@ -6,6 +6,12 @@ from agent_core.events import (
     PresentedFile,
     RunEnded,
     RunStatus,
+    SubagentEnded,
+    SubagentStarted,
+    SubagentStatus,
+    SubagentStep,
+    SubagentText,
+    SubagentTool,
     TextDelta,
     ToolFinished,
     ToolStarted,
@@ -49,3 +55,17 @@ def test_the_end_shows_the_whole_answer() -> None:
     ended = RunEnded(RunStatus.DONE, "Done.", (PresentedFile("/mnt/user-data/outputs/a", "a"),), Usage())
     assert view_after(TextDelta("a", "Do"), ended).text == "Done."
     assert view_after(ended).phase is Phase.DONE
+
+
+def test_a_subagent_shows_in_its_tasks_line_what_it_does_now() -> None:
+    begun = (ToolStarted("t1", "task", "Subagent: tea"), SubagentStarted("t1", "general-purpose", "tea"))
+    reading = SubagentTool("t1", ToolStarted("c1", "read_file", "Reading a.txt"))
+    writing = SubagentTool("t1", ToolStarted("c2", "write_file", "Writing b.txt"))
+    said = (SubagentStep("t1", 1), SubagentText("t1", "m", "hm"))
+    assert view_after(*begun, *said, reading).tools == (ToolLine("t1", "Subagent: tea (Reading a.txt)"),)
+    assert view_after(*begun, reading, writing).tools == (ToolLine("t1", "Subagent: tea (Writing b.txt)"),)
+    resumed = view_after(*begun, reading, *begun[1:], writing)
+    assert resumed.tools == (ToolLine("t1", "Subagent: tea (Writing b.txt)"),)
+    ended = SubagentEnded("t1", SubagentStatus.COMPLETED, Usage())
+    assert view_after(*begun, reading, ended).tools == (ToolLine("t1", "Subagent: tea"),)
+    assert view_after(*begun, *said).text == ""
