@@ -1,6 +1,6 @@
 # Everything sets itself up: `make run` and `make test` need only Python 3.11+, make and a shell.
 .DEFAULT_GOAL := help
-.PHONY: help run test lint type fmt unit bench chaos lock clean
+.PHONY: help run test lint type fmt unit cover bench chaos lock clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -43,6 +43,9 @@ type: .venv/.dev ## Check types
 
 unit: .venv/.dev
 	$(BIN)/python -m pytest $(ARGS)
+
+cover: .venv/.dev ## Run all tests and show which lines they do not reach
+	$(BIN)/python -m pytest --cov --cov-report=term $(ARGS)
 
 fmt: .venv/.dev ## Format the code
 	$(BIN)/ruff format .

@@ -230,19 +230,6 @@ def test_200_kb_without_mercy_is_cut_in_time(unit):
     assert time.process_time() - started < 40
 
 
-def test_twice_the_text_takes_about_twice_the_time():
-    answer = "## Part\n\nSome **bold** words, `code`.\n\n- one\n- two\n\n```py\nx = 1\n```\n\n"
-    answer += "| a | b |\n|---|---|\n| 1 | 2 |\n\n"
-
-    def seconds(times: int) -> float:
-        started = time.process_time()
-        cut_markdown(answer * times, 4096, utf16_length)
-        return time.process_time() - started
-
-    seconds(100)
-    assert seconds(2400) < 8 * max(seconds(600), 0.02)
-
-
 def test_short_text_is_left_alone_and_empty_text_gives_no_piece():
     assert split_markdown("```\nunclosed", 100) == ["```\nunclosed"]
     assert split_markdown("", 10) == []
