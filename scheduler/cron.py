@@ -15,6 +15,7 @@ from zoneinfo import ZoneInfo
 from cronsim import CronSim, CronSimError
 
 from scheduler.errors import ScheduleError
+from scheduler.once import settled
 
 MAX_EXPRESSION = 200
 """Characters an expression may have."""
@@ -172,7 +173,7 @@ def _fires_on(fields: _Fields, zone: ZoneInfo, day: date) -> list[datetime]:
         return [(wall - before).replace(tzinfo=UTC) for wall in wall_times]
     if fields.wildcard:
         return _passing(set(wall_times), zone, midnight - max(before, after), 1440 + _minutes(before, after))
-    return sorted({_settle(wall, zone) for wall in wall_times})
+    return sorted({settled(wall, zone) for wall in wall_times})
 
 
 def _passing(wall_times: set[datetime], zone: ZoneInfo, start: datetime, minutes: int) -> list[datetime]:
@@ -182,15 +183,6 @@ def _passing(wall_times: set[datetime], zone: ZoneInfo, start: datetime, minutes
     return [
         moment for moment in moments if moment.astimezone(zone).replace(tzinfo=None, fold=0) in wall_times
     ]
-
-
-def _settle(wall: datetime, zone: ZoneInfo) -> datetime:
-    """The moment of a wall clock time: a doubled one at its first pass, a skipped one where the gap ends."""
-    moment = wall.replace(tzinfo=zone, fold=0).astimezone(UTC)
-    while moment.astimezone(zone).replace(tzinfo=None, fold=0) != wall:
-        wall += _MINUTE
-        moment = wall.replace(tzinfo=zone, fold=0).astimezone(UTC)
-    return moment
 
 
 def _offset(local: datetime) -> timedelta:

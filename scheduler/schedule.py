@@ -6,8 +6,8 @@ to a local time loses which pass of a doubled hour it was in.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
-from itertools import islice
+from datetime import datetime, timedelta
+from itertools import islice, pairwise
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from scheduler.cron import Cron, explain, fires_after, fires_back_to, parse_cron
@@ -19,12 +19,14 @@ from scheduler.interval import (
     parse_every,
     spell_duration,
 )
+from scheduler.once import Once, parse_once
 
 __all__ = [
     "COUNT_LIMIT",
     "Cron",
     "Due",
     "Interval",
+    "Once",
     "Schedule",
     "ScheduleError",
     "describe",
@@ -32,13 +34,19 @@ __all__ = [
     "next_fires",
     "parse_cron",
     "parse_every",
+    "parse_once",
     "parse_zone",
+    "require_floor",
+    "shortest_gap",
 ]
 
-Schedule = Cron | Interval
+Schedule = Cron | Interval | Once
 
 COUNT_LIMIT = 10_000
 """How far missed cron fires are counted. A job of every minute reaches it after a week."""
+
+GAPS_SEEN = 1_500
+"""How many gaps between cron fires are looked at: more than a day of minutes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +111,8 @@ def due(schedule: Schedule, zone: ZoneInfo, after: datetime, until: datetime, li
             kept = range(max(first, end - limit), end)
             times = tuple(schedule.anchor + step * schedule.every for step in kept)
             return Due(times, end - first - len(times))
+        case Once(at=at):
+            return Due((at,) if after < at <= until else (), 0)
 
 
 def describe(schedule: Schedule, zone: ZoneInfo) -> str:
@@ -114,6 +124,46 @@ def describe(schedule: Schedule, zone: ZoneInfo) -> str:
             anchor = schedule.anchor.astimezone(zone)
             shown = f"{anchor:%Y-%m-%d %H:%M:%S}" if anchor.second else f"{anchor:%Y-%m-%d %H:%M}"
             return f"Every {spell_duration(schedule.every)}, counted from {shown} ({zone.key})"
+        case Once(at=at):
+            local = at.astimezone(zone)
+            shown = f"{local:%A, %Y-%m-%d at %H:%M:%S}" if local.second else f"{local:%A, %Y-%m-%d at %H:%M}"
+            return f"Once, on {shown} ({zone.key})"
+
+
+def shortest_gap(schedule: Schedule, after: datetime) -> timedelta | None:
+    """The shortest time between two fires that follow each other; None when there are no two.
+
+    For cron it is looked for among the next :data:`GAPS_SEEN` gaps, in a zone whose clock never changes: a
+    daily job is one of every 24 hours, whatever happens to clocks.
+    """
+    match schedule:
+        case Once():
+            return None
+        case Interval():
+            return schedule.every
+        case Cron():
+            fires = next_fires(schedule, ZoneInfo("UTC"), after, GAPS_SEEN + 1)
+            gaps = [later - earlier for earlier, later in pairwise(fires)]
+            return min(gaps, default=None)
+
+
+def require_floor(schedule: Schedule, after: datetime, floor: timedelta) -> None:
+    """Refuse a schedule that fires more often than allowed.
+
+    Args:
+        schedule: What was asked for.
+        after: The present (aware).
+        floor: The least time between two fires.
+
+    Raises:
+        ScheduleError: With the words for whoever asked.
+    """
+    gap = shortest_gap(schedule, after)
+    if gap is not None and gap < floor:
+        raise ScheduleError(
+            f"That would run every {spell_duration(gap)}, which is too often. "
+            f"The least allowed is every {spell_duration(floor)}."
+        )
 
 
 def _forward(schedule: Schedule, zone: ZoneInfo, after: datetime) -> Iterator[datetime]:
@@ -122,6 +172,8 @@ def _forward(schedule: Schedule, zone: ZoneInfo, after: datetime) -> Iterator[da
             return fires_after(schedule, zone, after)
         case Interval():
             return interval_fires_after(schedule, after)
+        case Once(at=at):
+            return iter((at,) if at > after else ())
 
 
 def _require_aware(moment: datetime) -> None:
