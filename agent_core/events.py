@@ -13,12 +13,27 @@ class Usage:
         output_tokens: Generated tokens.
         cached_tokens: The part of the prompt that the provider served from its cache.
         context_tokens: Prompt plus output of the latest call: what the thread now fills.
+        cost: US dollars; None where no model that was called has prices.
     """
 
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int = 0
     context_tokens: int = 0
+    cost: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningDelta:
+    """A piece of what the model thinks before it speaks; only of models set to show it.
+
+    Args:
+        message_id: Groups pieces, as with :class:`TextDelta`.
+        text: The piece.
+    """
+
+    message_id: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,4 +213,13 @@ class RunEnded:
     error: str | None = None
 
 
-RunEvent = TextDelta | ToolStarted | ToolFinished | TodosChanged | FilePresented | SubagentEvent | RunEnded
+RunEvent = (
+    ReasoningDelta
+    | TextDelta
+    | ToolStarted
+    | ToolFinished
+    | TodosChanged
+    | FilePresented
+    | SubagentEvent
+    | RunEnded
+)

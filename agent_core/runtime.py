@@ -241,7 +241,7 @@ class AgentRuntime:
                 await self._close(agent, state, request.thread_id, before, _INTERRUPTED)
         for event in started((turn_of(messages, request.run_id) or ()) if begun else ()):
             yield event
-        stream = StreamEvents()
+        stream = StreamEvents(show_reasoning=self._models.spec(request.model).show_reasoning)
         try:
             async for item in agent.astream(
                 None if begun else _input(request),

@@ -7,6 +7,7 @@ from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 
 from agent_core.events import (
     FilePresented,
+    ReasoningDelta,
     RunEvent,
     SubagentEvent,
     TextDelta,
@@ -17,20 +18,27 @@ from agent_core.events import (
 )
 from agent_core.labels import label
 from agent_core.lead_agent import MODEL_NODE
+from agent_core.models.thoughts import reasoning_of
 from agent_core.tools.present import presented_files
 
 
 class StreamEvents:
-    """Reads the ``messages``, ``updates`` and ``custom`` streams of one run of the graph."""
+    """Reads the ``messages``, ``updates`` and ``custom`` streams of one run of the graph.
 
-    def __init__(self) -> None:
+    Args:
+        show_reasoning: Tell what the model thinks.
+    """
+
+    def __init__(self, *, show_reasoning: bool = False) -> None:
         self._presented: set[str] = set()
+        self._show_reasoning = show_reasoning
 
     def read(self, mode: str, data: Any) -> Iterator[RunEvent]:
         """Give the events in one streamed item."""
         if mode == "messages":
             message, metadata = data
-            yield from _text(message, metadata)
+            if _is_speech(message, metadata):
+                yield from self._said(message)
         elif mode == "updates":
             for part in _updates(data):
                 if "todos" in part:
@@ -39,6 +47,14 @@ class StreamEvents:
                     yield from self._message(message)
         elif mode == "custom" and isinstance(data, SubagentEvent):
             yield data
+
+    def _said(self, message: AIMessage) -> Iterator[RunEvent]:
+        if not message.id:
+            return
+        if self._show_reasoning and (thoughts := reasoning_of(message)):
+            yield ReasoningDelta(message.id, thoughts)
+        if text := message.text:
+            yield TextDelta(message.id, text)
 
     def _message(self, message: AnyMessage) -> Iterator[RunEvent]:
         if isinstance(message, AIMessage):
@@ -60,12 +76,9 @@ def started(turn: Sequence[AnyMessage]) -> Iterator[ToolStarted]:
             yield ToolStarted(call["id"], call["name"], label(call["name"], call["args"]))
 
 
-def _text(message: Any, metadata: Mapping[str, Any]) -> Iterator[TextDelta]:
+def _is_speech(message: Any, metadata: Mapping[str, Any]) -> bool:
     # Also a whole AIMessage comes here, from models that do not stream.
-    if metadata.get("langgraph_node") == MODEL_NODE and isinstance(message, AIMessage):
-        text = message.text
-        if text and message.id:
-            yield TextDelta(message.id, text)
+    return metadata.get("langgraph_node") == MODEL_NODE and isinstance(message, AIMessage)
 
 
 def _updates(data: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

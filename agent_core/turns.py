@@ -12,6 +12,7 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMes
 from agent_core.events import Usage
 from agent_core.human_message import said_in
 from agent_core.middlewares.dangling_tool_calls import NO_RESULT, open_calls
+from agent_core.models import prices
 from agent_core.subagents.record import charged
 
 Role = Literal["person", "hart"]
@@ -89,6 +90,7 @@ def usage(turn: Sequence[AnyMessage]) -> Usage:
                 input_tokens=total.input_tokens + subagent.input_tokens,
                 output_tokens=total.output_tokens + subagent.output_tokens,
                 cached_tokens=total.cached_tokens + subagent.cached_tokens,
+                cost=prices.total(total.cost, subagent.cost),
             )
         counted = message.usage_metadata if isinstance(message, AIMessage) else None
         if counted is None:
@@ -99,6 +101,7 @@ def usage(turn: Sequence[AnyMessage]) -> Usage:
             cached_tokens=total.cached_tokens
             + (counted.get("input_token_details", {}).get("cache_read") or 0),
             context_tokens=counted["input_tokens"] + counted["output_tokens"],
+            cost=prices.total(total.cost, prices.cost_of(message)),
         )
     return total
 

@@ -10,6 +10,7 @@ from agent_core.checkpoints import Checkpoints
 from agent_core.middlewares.chain import ChainParts
 from agent_core.models.catalog import ModelCatalog
 from agent_core.models.errors import ModelConfigError
+from agent_core.models.prices import Prices
 from agent_core.models.spec import ModelSpec
 from agent_core.net import SafeHttp
 from agent_core.runtime import AgentRuntime, AgentSettings
@@ -51,6 +52,8 @@ def _spec(model: ModelConfig) -> ModelSpec:
         thinking_on=model.thinking_on,
         thinking_off=model.thinking_off,
         context_window=model.context_window,
+        prices=None if model.prices is None else Prices(**model.prices.model_dump()),
+        show_reasoning=model.show_reasoning,
     )
 
 

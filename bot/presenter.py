@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from agent_core.events import (
     FilePresented,
+    ReasoningDelta,
     RunEnded,
     RunEvent,
     SubagentEnded,
@@ -20,6 +21,7 @@ from agent_core.events import (
     ToolFinished,
     ToolStarted,
 )
+from agent_core.text import one_line
 from channels.channel import Channel
 from channels.messages import Address
 from channels.views import Phase, RunView, ToolLine
@@ -28,19 +30,36 @@ log = logging.getLogger(__name__)
 
 LAST_VIEW_SECONDS = 2.0
 
+_THOUGHTS = "thoughts"
+_THOUGHT_CHARACTERS = 60
+
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """A view together with the message it is being written under, and the label of each subagent."""
+    """A view together with the message it is being written under, and the label of each subagent.
+
+    Args:
+        view: What is shown.
+        message_id: Of the message whose text it shows.
+        thoughts: The latest of what the model thinks before it speaks, with the id of its message.
+        subagents: Their labels.
+    """
 
     view: RunView
     message_id: str | None = None
+    thoughts: tuple[str, str] = ("", "")
     subagents: Mapping[str, str] = field(default_factory=dict)
 
 
 def fold(progress: Progress, event: RunEvent) -> Progress:
     """The progress after one more event. Pure; told the same event twice, nothing is shown twice."""
-    view = progress.view
+    if isinstance(event, ReasoningDelta):
+        return _thinking(progress, event)
+    view = (
+        _without_thoughts(progress.view)
+        if isinstance(event, TextDelta | ToolStarted | RunEnded)
+        else progress.view
+    )
     match event:
         case TextDelta(message_id=message_id, text=text):
             before = view.text if message_id == progress.message_id else ""
@@ -74,6 +93,22 @@ def fold(progress: Progress, event: RunEvent) -> Progress:
             return progress
         case RunEnded(answer=answer):
             return replace(progress, view=replace(view, phase=Phase.DONE, text=answer))
+
+
+def _thinking(progress: Progress, event: ReasoningDelta) -> Progress:
+    """Show the end of what the model thinks, as the last thing it is busy with."""
+    message_id, before = progress.thoughts
+    text = (before if message_id == event.message_id else "") + event.text
+    text = text[-_THOUGHT_CHARACTERS * 4 :]
+    line = ToolLine(_THOUGHTS, f"Thinking: …{one_line(text, len(text))[-_THOUGHT_CHARACTERS:].lstrip()}")
+    view = _without_thoughts(progress.view)
+    return replace(progress, view=replace(view, tools=(*view.tools, line)), thoughts=(event.message_id, text))
+
+
+def _without_thoughts(view: RunView) -> RunView:
+    if not view.tools or view.tools[-1].id != _THOUGHTS:
+        return view
+    return replace(view, tools=view.tools[:-1])
 
 
 def _relabelled(view: RunView, line_id: str, label: str) -> RunView:

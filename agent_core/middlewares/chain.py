@@ -232,7 +232,7 @@ class ChainBuilder:
     def _summarization(self, model: str, before: tuple[BeforeSummary, ...] = ()) -> SummarizationMiddleware:
         limits = self._settings.summary.within(self._models.spec(model).context_window)
         by = self._getter(self._settings.summary_model)
-        return SummarizationMiddleware(limits, by, before)
+        return SummarizationMiddleware(limits, by, before, self._models.prices)
 
     def _getter(self, name: str | None) -> Callable[[], Awaitable[BaseChatModel]] | None:
         return None if name is None else lambda: self._get(name)

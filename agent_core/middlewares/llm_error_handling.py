@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from langchain_core.language_models import BaseChatModel
 
 from agent_core.middlewares.layer import Answer, Layer, ModelHandler, Request, Response
-from agent_core.middlewares.responses import spoken
+from agent_core.middlewares.responses import priced, spoken
 from agent_core.models.errors import ModelFailedError, ModelFault
 from agent_core.models.faults import CutStreamError, classify, words
 from agent_core.models.spec import ModelSpec
@@ -173,7 +173,7 @@ class LLMErrorHandlingMiddleware(Layer):
                 async with asyncio.timeout(self._policy.call_seconds):
                     response = await handler(request)
                 _refuse_cut(response)
-                return response
+                return priced(response, spec.prices)
             except Exception as error:
                 verdict = classify(error)
                 if verdict is None:

@@ -10,6 +10,7 @@ from langchain_core.messages import AIMessage, AnyMessage
 from langchain_core.messages.ai import add_usage
 
 from agent_core.middlewares.layer import Response
+from agent_core.models.prices import Prices, cost_of, total, with_cost
 
 
 def spoken(response: Response) -> AIMessage:
@@ -47,8 +48,22 @@ def said(response: Response, text: str) -> Response:
 
 
 def charged(response: Response, thrown_away: Response) -> Response:
-    """Give the response with the tokens of one that was thrown away counted in."""
-    first, second = spoken(thrown_away).usage_metadata, spoken(response).usage_metadata
-    if first is None:
+    """Give the response with the tokens and the cost of one that was thrown away counted in."""
+    before, now = spoken(thrown_away), spoken(response)
+    if before.usage_metadata is None:
         return response
-    return changed(response, usage_metadata=add_usage(first, second))
+    cost = total(cost_of(before), cost_of(now))
+    return changed(
+        response,
+        usage_metadata=add_usage(before.usage_metadata, now.usage_metadata),
+        response_metadata=with_cost(now.response_metadata, cost),
+    )
+
+
+def priced(response: Response, prices: Prices | None) -> Response:
+    """Give the response with a note of what it cost, if that is known."""
+    message = spoken(response)
+    if prices is None or message.usage_metadata is None:
+        return response
+    cost = prices.cost(message.usage_metadata)
+    return changed(response, response_metadata=with_cost(message.response_metadata, cost))

@@ -16,7 +16,8 @@ from langgraph.types import Command
 from agent_core import fence
 from agent_core.context import RunContext
 from agent_core.middlewares.layer import Answer, Layer, ModelHandler, Request, Response, context_of
-from agent_core.middlewares.responses import charged
+from agent_core.middlewares.responses import charged, priced, spoken
+from agent_core.models.prices import Prices
 from agent_core.models.tokens import estimate_tokens
 from agent_core.state import Summary, TokenCount
 from agent_core.summary import (
@@ -49,7 +50,8 @@ class SummarizationMiddleware(Layer):
     Args:
         limits: When, and how much is left.
         model: Gives the model that sums up; None for the one that answers.
-        before: Called in order before each summary.
+        before_summary: Called in order before each summary.
+        prices: Gives what a model costs, if known.
     """
 
     # What is told at the beginning of a thread must be told again when its beginning is gone.
@@ -68,11 +70,13 @@ class SummarizationMiddleware(Layer):
         limits: SummaryLimits,
         model: Callable[[], Awaitable[BaseChatModel]] | None = None,
         before_summary: Sequence[BeforeSummary] = (),
+        prices: Callable[[BaseChatModel], Prices | None] = lambda _: None,
     ) -> None:
         super().__init__()
         self._limits = limits
         self._model = model
         self._before_summary = tuple(before_summary)
+        self._prices = prices
         self._tool_tokens: int | None = None
 
     async def awrap_model_call(self, request: Request, handler: ModelHandler) -> Answer:
@@ -120,7 +124,9 @@ class SummarizationMiddleware(Layer):
         except Exception as error:  # noqa: BLE001 - a model of any vendor; the answer itself matters more
             _log.warning("run %s: no summary: %s", context.run_id, type(error).__name__)
             return None
-        return answer if answer.text.strip() else None
+        if not answer.text.strip():
+            return None
+        return spoken(priced(Response(result=[answer]), self._prices(model)))
 
     def _further_tokens(self, request: Request, summary: Summary | None) -> int:
         if self._tool_tokens is None:

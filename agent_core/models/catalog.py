@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from agent_core.models.errors import ModelConfigError
 from agent_core.models.plain_requests import PlainCompletions
+from agent_core.models.prices import Prices
 from agent_core.models.spec import ModelSpec
 
 _CONNECT_SECONDS = 10.0
@@ -95,6 +96,11 @@ class ModelCatalog:
         if spec is None or not spec.supports_thinking:
             return {}
         return spec.thinking_on if thinks else spec.thinking_off
+
+    def prices(self, model: BaseChatModel) -> Prices | None:
+        """Give what a model that :meth:`get` gave costs, if that is known."""
+        spec = self._spec_of(model)
+        return spec.prices if spec is not None else None
 
     def _spec_of(self, model: BaseChatModel) -> ModelSpec | None:
         return next((self._specs[name] for name, built in self._built.items() if built is model), None)

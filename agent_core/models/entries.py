@@ -8,6 +8,7 @@ from typing import Any
 
 from agent_core.interpolation import InterpolationError, Unset, interpolate
 from agent_core.models.errors import ModelConfigError
+from agent_core.models.prices import Prices
 from agent_core.models.spec import ModelSpec
 
 _OWN = {field.name for field in fields(ModelSpec)} - {"arguments"}
@@ -30,7 +31,7 @@ def spec_of(entry: Mapping[str, Any]) -> ModelSpec:
     """Give the model of one entry; what it says beyond a :class:`ModelSpec` are arguments of the class.
 
     Raises:
-        ModelConfigError: ``name`` or ``use`` is missing.
+        ModelConfigError: ``name`` or ``use`` is missing, or the prices are no numbers.
     """
     name = entry.get("name")
     if not isinstance(name, str) or not name:
@@ -38,7 +39,19 @@ def spec_of(entry: Mapping[str, Any]) -> ModelSpec:
     if not isinstance(entry.get("use"), str):
         raise ModelConfigError(f"models: {name}: use is missing, expected package.module:Class")
     own = {key: value for key, value in entry.items() if key in _OWN}
+    if isinstance(own.get("prices"), Mapping):
+        own["prices"] = _prices(name, own["prices"])
     return ModelSpec(**own, arguments={key: value for key, value in entry.items() if key not in _OWN})
+
+
+def _prices(name: str, given: Mapping[str, Any]) -> Prices:
+    try:
+        prices = {key: float(price) for key, price in given.items()}
+        return Prices(**prices)
+    except (TypeError, ValueError):
+        raise ModelConfigError(
+            f"models: {name}: prices: expected numbers for input and output, and cached_input if it differs"
+        ) from None
 
 
 def read_entries(file: Path, environ: Mapping[str, str] = os.environ) -> Entries:

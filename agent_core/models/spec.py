@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from agent_core.models.prices import Prices
+
 _SECRET_NAME = re.compile(r"key|token|secret|password|credential|authorization|cookie", re.IGNORECASE)
 
 # Shorter values are words that may stand in any text; hiding them would only garble it.
@@ -30,6 +32,8 @@ class ModelSpec:
         thinking_on: Added to the arguments of a call when it is to think.
         thinking_off: The same when it is not.
         context_window: Tokens it can take at once, if known.
+        prices: What it costs, if known.
+        show_reasoning: Tell what it thinks while it does.
     """
 
     name: str
@@ -40,6 +44,8 @@ class ModelSpec:
     thinking_on: Mapping[str, Any] = field(default_factory=dict)
     thinking_off: Mapping[str, Any] = field(default_factory=dict)
     context_window: int | None = None
+    prices: Prices | None = None
+    show_reasoning: bool = False
 
     def redact(self, text: str) -> str:
         """Replace in ``text`` this model's secrets, and whatever looks like one."""

@@ -42,6 +42,8 @@ async def status(context: CommandContext) -> str:
         f"({used.input_tokens:,} in, {used.output_tokens:,} out, {_runs(used.runs)})",
         f"- Context: {context_line}",
     ]
+    if used.cost is not None:
+        lines.append(f"- Cost: ${used.cost:,.4f}")
     return "\n".join(lines)
 
 

@@ -20,6 +20,27 @@ ClassPath = Annotated[
 ]
 
 
+Price = Annotated[
+    float,
+    Field(ge=0, le=1_000_000, allow_inf_nan=False, strict=True),
+    Expected("US dollars for a million tokens"),
+]
+
+
+class PricesConfig(Section):
+    """Prices of a model, in US dollars for a million tokens.
+
+    Args:
+        input: Prompt tokens.
+        output: Generated tokens, thoughts included.
+        cached_input: Prompt tokens served from the provider's cache; None if they cost the same.
+    """
+
+    input: Price
+    output: Price
+    cached_input: Price | None = None
+
+
 class ModelConfig(Section):
     """One chat model.
 
@@ -32,6 +53,8 @@ class ModelConfig(Section):
         thinking_on: Arguments of a call in a mode that thinks, such as ``reasoning_effort``.
         thinking_off: Arguments of a call in one that does not.
         context_window: Tokens it can take, if known.
+        prices: What it costs, if known.
+        show_reasoning: True to show in chats what it thinks while it does.
         arguments: Every further key of the entry, for the class. Values are secret
             (``SecretStr``, at any depth) where the key's name says so. Whether the class knows
             the keys is checked where it is built.
@@ -45,6 +68,8 @@ class ModelConfig(Section):
     thinking_on: dict[str, Any] = Field(default_factory=dict)
     thinking_off: dict[str, Any] = Field(default_factory=dict)
     context_window: PositiveInt | None = None
+    prices: PricesConfig | None = None
+    show_reasoning: bool = False
     arguments: dict[str, Any] = Field(default_factory=dict)
 
     @model_validator(mode="before")

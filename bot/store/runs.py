@@ -163,6 +163,7 @@ def close(session: Session, lane: Lane, epoch: int, turn: Turn, closing: Closing
             output_tokens=closing.usage.output_tokens,
             cached_tokens=closing.usage.cached_tokens,
             context_tokens=closing.usage.context_tokens,
+            cost=closing.usage.cost,
         )
     )
     inbox.close(session, turn.inbound_id, now)
@@ -240,12 +241,13 @@ def stop_requested(session: Session, run_ids: Collection[str]) -> set[str]:
 
 @dataclass(frozen=True, slots=True)
 class ThreadUsage:
-    """Tokens of all runs of a thread, and what its context fills now."""
+    """Tokens and cost (US dollars, if known) of all runs of a thread, and what its context fills now."""
 
     input_tokens: int
     output_tokens: int
     context_tokens: int
     runs: int
+    cost: float | None
 
 
 def usage(session: Session, thread_id: str) -> ThreadUsage:
@@ -254,11 +256,12 @@ def usage(session: Session, thread_id: str) -> ThreadUsage:
         func.coalesce(func.sum(Run.input_tokens), 0),
         func.coalesce(func.sum(Run.output_tokens), 0),
         func.count(),
+        func.sum(Run.cost),
     ).where(Run.thread_id == thread_id)
-    spent_in, spent_out, count = session.exec(sums).one()
+    spent_in, spent_out, count, cost = session.exec(sums).one()
     latest = select(Run.context_tokens).where(Run.thread_id == thread_id, col(Run.context_tokens) > 0)
     context = session.exec(latest.order_by(col(Run.started_at).desc()).limit(1)).first()
-    return ThreadUsage(int(spent_in), int(spent_out), context or 0, count)
+    return ThreadUsage(int(spent_in), int(spent_out), context or 0, count, cost)
 
 
 def spent_by(session: Session, channel: str, account: str, sender_id: str, since: datetime) -> int:

@@ -136,6 +136,7 @@ class Run(SQLModel, table=True):
     output_tokens: int = 0
     cached_tokens: int = 0
     context_tokens: int = 0
+    cost: float | None = None  # US dollars; empty where the model has no prices
     answer: str | None = _text(nullable=True)
     error: str | None = _text(nullable=True)
 

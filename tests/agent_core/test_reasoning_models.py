@@ -6,10 +6,13 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
+from agent_core.events import ReasoningDelta
 from agent_core.models.catalog import ModelCatalog
+from agent_core.models.prices import Prices
 from agent_core.models.spec import ModelSpec
 from agent_core.models.thoughts import reasoning_of
-from tests.agent_core.harness import bench
+from agent_core.summary import SummaryLimits
+from tests.agent_core.harness import bench, chain_settings
 from tests.emulators.openai import Call, OpenAIEmulator, Reply
 from tests.emulators.openai.wire import ChatRequest
 
@@ -20,6 +23,11 @@ THOUGHT = "First I look, then I answer."
 def models(emulator: OpenAIEmulator, use: str = REASONING_CHAT, **arguments: Any) -> ModelCatalog:
     given = {"model": "test-model", "base_url": emulator.base_url, "api_key": emulator.api_key, **arguments}
     return ModelCatalog([ModelSpec("test-model", use, given)], None, 30)
+
+
+def shown(emulator: OpenAIEmulator) -> ModelCatalog:
+    given = {"model": "test-model", "base_url": emulator.base_url, "api_key": emulator.api_key}
+    return ModelCatalog([ModelSpec("test-model", REASONING_CHAT, given, show_reasoning=True)], None, 30)
 
 
 def thinking(request: ChatRequest) -> Reply:
@@ -115,3 +123,57 @@ async def test_the_limit_of_the_answer_goes_by_the_name_that_every_vendor_knows(
     sent = emulator.accepted[0].json
     assert sent["max_tokens"] == 77
     assert "max_completion_tokens" not in sent
+
+
+async def test_what_it_thinks_is_told_where_that_is_set_and_else_not(tmp_path: Path) -> None:
+    async with OpenAIEmulator(thinking) as emulator:
+        async with bench(emulator, tmp_path / "a", models=models(emulator)) as b:
+            hidden = await b.run("run-1")
+        async with bench(emulator, tmp_path / "b", models=shown(emulator)) as b:
+            told = await b.run("run-1")
+    assert not [event for event in hidden if isinstance(event, ReasoningDelta)]
+    thoughts: dict[str, str] = {}
+    for event in told:
+        if isinstance(event, ReasoningDelta):
+            thoughts[event.message_id] = thoughts.get(event.message_id, "") + event.text
+    assert list(thoughts.values()) == [THOUGHT, "It is empty."]
+
+
+async def test_what_a_run_cost_is_counted_with_cached_tokens_cheaper(tmp_path: Path) -> None:
+    prices = Prices(input=2.0, output=10.0, cached_input=0.5)
+    async with OpenAIEmulator(thinking) as emulator:
+        given = {"model": "test-model", "base_url": emulator.base_url, "api_key": emulator.api_key}
+        spec = ModelSpec("test-model", REASONING_CHAT, given, prices=prices)
+        async with bench(emulator, tmp_path, models=ModelCatalog([spec], None, 30)) as b:
+            used = (await b.answer("run-1")).usage
+            again = (await b.answer("run-1")).usage
+    assert used.cached_tokens > 0
+    fresh = used.input_tokens - used.cached_tokens
+    expected = (fresh * 2.0 + used.cached_tokens * 0.5 + used.output_tokens * 10.0) / 1_000_000
+    assert used.cost == pytest.approx(expected)
+    assert again.cost == used.cost
+
+
+async def test_a_summary_costs_too(tmp_path: Path) -> None:
+    def respond(request: ChatRequest) -> Reply:
+        return Reply("a summary" if len(request.messages) == 2 else "an answer")
+
+    async with OpenAIEmulator(respond) as emulator:
+        given = {"model": "test-model", "base_url": emulator.base_url, "api_key": emulator.api_key}
+        spec = ModelSpec("test-model", REASONING_CHAT, given, prices=Prices(input=1.0, output=0.0))
+        catalog = ModelCatalog([spec], None, 30)
+        limits = chain_settings(summary=SummaryLimits(6, 100_000, 2, 50_000))
+        async with bench(emulator, tmp_path, models=catalog, settings=limits) as b:
+            used = [(await b.answer(f"run-{turn}")).usage for turn in range(4)]
+    assert len(emulator.accepted) == 5
+    for usage in used:
+        assert usage.cost == pytest.approx(usage.input_tokens / 1_000_000)
+    assert used[3].input_tokens > used[2].input_tokens
+
+
+async def test_without_prices_nobody_claims_to_know_the_cost(tmp_path: Path) -> None:
+    async with (
+        OpenAIEmulator(thinking) as emulator,
+        bench(emulator, tmp_path, models=models(emulator)) as b,
+    ):
+        assert (await b.answer("run-1")).usage.cost is None

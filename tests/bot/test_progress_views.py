@@ -4,6 +4,7 @@ from functools import reduce
 
 from agent_core.events import (
     PresentedFile,
+    ReasoningDelta,
     RunEnded,
     RunStatus,
     SubagentEnded,
@@ -69,3 +70,14 @@ def test_a_subagent_shows_in_its_tasks_line_what_it_does_now() -> None:
     ended = SubagentEnded("t1", SubagentStatus.COMPLETED, Usage())
     assert view_after(*begun, reading, ended).tools == (ToolLine("t1", "Subagent: tea"),)
     assert view_after(*begun, *said).text == ""
+
+
+def test_thoughts_show_their_end_while_there_is_nothing_else() -> None:
+    thinking = (ReasoningDelta("a", "First I look. "), ReasoningDelta("a", "Then\nI " + "x" * 50))
+    view = view_after(*thinking)
+    assert (view.phase, view.text) == (Phase.THINKING, "")
+    (line,) = view.tools
+    assert line.label == "Thinking: …k. Then I " + "x" * 50
+    assert view_after(*thinking, TextDelta("a", "Hello")).tools == ()
+    called = view_after(*thinking, ToolStarted("1", "ls", "Listing"), ReasoningDelta("b", "And now"))
+    assert [line.label for line in called.tools] == ["Listing", "Thinking: …And now"]

@@ -116,7 +116,7 @@ def test_faulty_models_are_named(lines: Lines) -> None:
         "config.yaml:6: models[3].context_window: found 0, expected a whole number of 1 or more",
         "config.yaml:7: models[4]: found text, expected a mapping with keys out of arguments, "
         "context_window, "
-        "model, name, supports_thinking, supports_vision, thinking_off, thinking_on, use",
+        "model, name, prices, show_reasoning, supports_thinking, supports_vision, thinking_off, thinking_on, use",
     ]
 
 
@@ -149,3 +149,15 @@ def test_names_are_unique_and_references_are_checked_beside_other_problems(lines
 def test_a_tasks_model_is_not_checked_while_the_environment_decides_the_models(settings: Load) -> None:
     task = "{name: t, schedule: {every: 1h}, prompt: x, targets: [{channel: web, chat: a}], model: big}"
     assert settings(f"tasks: [{task}]").config.tasks[0].model == "big"
+
+
+def test_prices_are_numbers_of_dollars(settings: Load, lines: Lines) -> None:
+    entry = "models: [{name: a, use: 'm:C', show_reasoning: true, prices: {input: 2, output: 10.5}}]"
+    (model,) = settings(entry).config.models
+    assert model.prices is not None
+    assert (model.prices.input, model.prices.output, model.prices.cached_input) == (2, 10.5, None)
+    assert model.show_reasoning
+    assert lines("models: [{name: a, use: 'm:C', prices: {input: -1, output: x}}]") == [
+        "config.yaml:2: models[0].prices.input: found -1, expected US dollars for a million tokens",
+        'config.yaml:2: models[0].prices.output: found "x", expected US dollars for a million tokens',
+    ]

@@ -77,6 +77,22 @@ async def test_status_counts_what_waits_and_what_was_used(
     assert f"• Context: {total:,} tokens of 1,000 ({total / 1000:.0%})" in busy
 
 
+async def test_status_tells_the_cost_where_prices_are_known(
+    open_site: Site, openai: OpenAIEmulator, ada: Person
+) -> None:
+    models = open_site.config["models"]
+    assert isinstance(models, list)
+    models[0]["prices"] = {"input": 1000, "output": 1000, "cached_input": 1000}
+    async with hart_on(open_site):
+        ada.says("hello")
+        await ada.hears(1)
+        ada.says("/status")
+        status = (await ada.hears(2))[-1]
+    used = re.search(r"Tokens used: ([\d,]+) ", status)
+    assert used is not None
+    assert f"• Cost: ${int(used[1].replace(',', '')) / 1000:,.4f}" in status
+
+
 class TestModels:
     async def test_switches_from_the_next_run_on(
         self, open_site: Site, openai: OpenAIEmulator, ada: Person, bo: Person
