@@ -13,7 +13,6 @@ from agent_core.middlewares.reminders import remind_inside
 from agent_core.middlewares.turn import begins_turn
 from agent_core.state import Reminder
 from agent_core.summary import visible
-from agent_core.tags import untagged
 
 _log = logging.getLogger(__name__)
 
@@ -57,7 +56,7 @@ class DynamicContextMiddleware(Layer):
             return await handler(request)
         text = f"Today is {today:%A}, {today.isoformat()} ({self._zone})."
         if told is None and (remembered := await self._remembered(context_of(request))):
-            text = f"{text}\n\n{_MEMORY}\n{untagged(remembered)}"
+            text = f"{text}\n\n{_MEMORY}\n{remembered}"
         return await handler(remind_inside(request, text))
 
     async def _remembered(self, context: RunContext) -> str:

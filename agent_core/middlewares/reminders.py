@@ -14,7 +14,7 @@ from langgraph.types import Command
 
 from agent_core.middlewares.layer import Answer, Layer, ModelHandler, Request
 from agent_core.state import Reminder, merge_reminders
-from agent_core.tags import REMINDER, tagged
+from agent_core.tags import REMINDER, tagged, untagged
 
 Reminders = Mapping[str, Sequence[Reminder]]
 
@@ -23,8 +23,8 @@ _NEW = "new_reminders"
 
 
 def remind(request: Request, text: str) -> Request:
-    """Give the request with a reminder as its last message."""
-    return _with(request, Reminder(text=text, place="after"))
+    """Give the request with a reminder as its last message; what it quotes cannot end it."""
+    return _with(request, Reminder(text=untagged(text), place="after"))
 
 
 def remind_inside(request: Request, text: str) -> Request:
@@ -32,7 +32,7 @@ def remind_inside(request: Request, text: str) -> Request:
 
     Only for a message that no request has held yet, such as a person's new one.
     """
-    return _with(request, Reminder(text=text, place="inside"))
+    return _with(request, Reminder(text=untagged(text), place="inside"))
 
 
 def _with(request: Request, reminder: Reminder) -> Request:
