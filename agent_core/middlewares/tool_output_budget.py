@@ -1,6 +1,7 @@
 """Keeps large tool results out of the model's context: the whole goes to a file, head and tail stay."""
 
 import asyncio
+import hashlib
 import logging
 import re
 from dataclasses import dataclass
@@ -74,9 +75,10 @@ class ToolOutputBudgetMiddleware(Layer):
         text = _text_of(message.content)
         if text is None or len(text) <= self._budget.characters:
             return message
-        path = f"{FOLDER}/{file_name(message)}"
+        data = text.encode(errors="replace")
+        path = f"{FOLDER}/{file_name(message, data)}"
         try:
-            await asyncio.to_thread(context.files.write, path, text.encode(errors="replace"))
+            await asyncio.to_thread(context.files.write, path, data)
         except (PathRefusedError, OSError):
             _log.warning("a tool result of %d characters could not be written to a file", len(text))
             half = self._budget.without_file // 2
@@ -97,10 +99,14 @@ def excerpt(text: str, head: int, tail: int, note: str) -> str:
     return text[:head] + note.format(left=len(text) - head - tail) + text[len(text) - tail :]
 
 
-def file_name(message: ToolMessage) -> str:
-    """Give the name of the file a result goes to: the same for the same call. Pure."""
+def file_name(message: ToolMessage, data: bytes) -> str:
+    """Give the name of the file a result goes to. Pure.
+
+    By what is in it too: some providers give the same ids to calls of every message, and subagents work
+    beside each other in one folder.
+    """
     name = _UNSAFE.sub("-", f"{message.name or 'tool'}-{message.tool_call_id}")
-    return f"{name[:120]}.txt"
+    return f"{name[:100]}-{hashlib.sha256(data).hexdigest()[:8]}.txt"
 
 
 def _text_of(content: Any) -> str | None:

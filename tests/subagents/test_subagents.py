@@ -1,7 +1,10 @@
 """The lead agent gives parts of its work to subagents."""
 
 import asyncio
+import re
 from pathlib import Path
+
+from langchain_core.tools import tool
 
 from agent_core.events import (
     FilePresented,
@@ -170,7 +173,7 @@ async def test_calls_too_many_are_answered(tmp_path: Path, database_url: str | N
         assert results[5:8] == ["report on f", "report on g", "report on h"]
         assert "has had its 6 subagents" in results[8]
         finished = {e.call_id: e.ok for e in events if isinstance(e, ToolFinished)}
-        assert [name for name, ok in finished.items() if not ok] == ["task-d", "task-e", "task-i"]
+        assert sorted(name for name, ok in finished.items() if not ok) == ["task-d", "task-e", "task-i"]
         emulator.responder = delegating(report, [task("z")])
         later = await b.answer("r2", "the next request has its own")
     assert later.answer == "report on z"
@@ -216,3 +219,21 @@ async def test_a_custom_subagent_has_its_own_prompt_and_tools(tmp_path: Path) ->
     assert "- reader: reads files" in described["description"]
     kinds = described["parameters"]["properties"]["subagent_type"]["description"]
     assert kinds == "Which kind of subagent: general-purpose, reader"
+
+
+async def test_large_results_of_calls_with_one_id_are_kept_apart(tmp_path: Path) -> None:
+    @tool
+    async def large(word: str) -> str:
+        """Say a word very often."""
+        return word * 10_000
+
+    def look(prompt: str, request: ChatRequest) -> Reply:
+        if results := request.tool_results():
+            return Reply(re.findall(r"/mnt/\S+\.txt", results[0])[0])
+        return Reply(calls=(Call("large", {"word": prompt}, "call_0"),))
+
+    script = delegating(look, [task("tea"), task("rum")])
+    async with OpenAIEmulator(script) as emulator, bench(emulator, tmp_path, tools=[large]) as b:
+        end = await b.answer("r1", "compare")
+        kept = [b.files().read(path, 100_000) for path in end.answer.split(" | ")]
+    assert kept == [b"tea" * 10_000, b"rum" * 10_000]

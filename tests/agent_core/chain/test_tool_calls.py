@@ -1,6 +1,7 @@
 """What stands around the calls of tools."""
 
 import asyncio
+import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -45,7 +46,8 @@ async def test_a_large_result_goes_to_a_file_and_its_ends_to_the_model(tmp_path:
     script = sequence([Reply(calls=(Call("give", {}, "c/../1"),))], then=lambda r: Reply(r.tool_results()[0]))
     async with OpenAIEmulator(script) as emulator, bench(emulator, tmp_path, tools=[giving(whole)]) as b:
         seen = (await b.answer("r1")).answer
-        path = "/mnt/user-data/workspace/tool-results/give-c-1.txt"
+        digest = hashlib.sha256(whole.encode()).hexdigest()[:8]
+        path = f"/mnt/user-data/workspace/tool-results/give-c-1-{digest}.txt"
         kept = b.files().read(path, 1_000_000).decode()
         emulator.responder = calling(Call("read_file", {"path": path, "limit": 2_000}))
         again = (await b.answer("r2")).answer
