@@ -116,7 +116,8 @@ def test_faulty_models_are_named(lines: Lines) -> None:
         "config.yaml:6: models[3].context_window: found 0, expected a whole number of 1 or more",
         "config.yaml:7: models[4]: found text, expected a mapping with keys out of arguments, "
         "context_window, "
-        "model, name, prices, show_reasoning, supports_thinking, supports_vision, thinking_off, thinking_on, use",
+        "model, name, prices, show_reasoning, supports_thinking, supports_vision, thinking_off, thinking_on, "
+        "use",
     ]
 
 

@@ -19,9 +19,12 @@ from agent_core.events import (
     ToolStarted,
 )
 from agent_core.middlewares.chain import ChainSettings
+from agent_core.models.catalog import ModelCatalog
+from agent_core.models.prices import Prices
+from agent_core.models.spec import ModelSpec
 from agent_core.runtime import AgentSettings
 from agent_core.subagents.spec import SubagentSpec
-from tests.agent_core.harness import bench
+from tests.agent_core.harness import CHAT_OPENAI, bench
 from tests.emulators.openai import Call, OpenAIEmulator, Reply
 from tests.emulators.openai.wire import ChatRequest
 from tests.subagents.script import (
@@ -154,6 +157,16 @@ async def test_tokens_of_subagents_are_charged_to_the_run(tmp_path: Path, databa
     parts = [end_of(events, name).usage for name in ("tea", "coffee")]
     assert all(part.input_tokens > 0 and part.output_tokens > 0 for part in parts)
     assert events[-1].usage.context_tokens < last + 100, "what the thread fills, without the subagents"
+
+
+async def test_what_subagents_cost_is_counted(tmp_path: Path) -> None:
+    async with OpenAIEmulator(delegating(writing, [task("tea"), task("coffee")])) as emulator:
+        given = {"model": "test-model", "base_url": emulator.base_url, "api_key": emulator.api_key}
+        spec = ModelSpec("test-model", CHAT_OPENAI, given, prices=Prices(input=1_000_000, output=0))
+        async with bench(emulator, tmp_path, models=ModelCatalog([spec], None, 30)) as b:
+            end = await b.answer("r1", "write about both")
+        everything = tokens_of(emulator.requests)
+    assert end.usage.cost == everything, "a dollar for each token of a prompt"
 
 
 async def test_calls_too_many_are_answered(tmp_path: Path, database_url: str | None) -> None:
