@@ -7,7 +7,8 @@ from typing import Any
 from agent_core.text import one_line
 
 _LABEL_LENGTH = 80
-_PROGRAM = re.compile(r"[^\w.+-]")
+_NOT_A_NAME = re.compile(r"[^\w.+-]")
+_CD = re.compile(r"^\s*cd\s+\S+\s*(?:&&|;)")
 
 
 def label(tool: str, arguments: Mapping[str, Any]) -> str:
@@ -54,9 +55,9 @@ def _file_name(path: object) -> str:
 
 def _program(command: object) -> str:
     """The program that a command begins with; the rest may hold what is not for everyone."""
-    words = command.split() if isinstance(command, str) else []
-    names = [word for word in words if "=" not in word and word != "cd"]
-    return _PROGRAM.sub("", names[0].rpartition("/")[2]) or "a command" if names else "a command"
+    words = _CD.sub("", command).split() if isinstance(command, str) else []
+    names = [word for word in words if "=" not in word]
+    return _NOT_A_NAME.sub("", names[0].rpartition("/")[2]) or "a command" if names else "a command"
 
 
 def _file_names(paths: object) -> str:
