@@ -22,6 +22,7 @@ from agent_core.middlewares.chain import ChainParts
 from agent_core.models.catalog import ModelCatalog
 from agent_core.models.entries import Entries, read_entries, spec_of
 from agent_core.models.spec import ModelSpec
+from agent_core.modes import Mode
 from agent_core.paths import UPLOADS, ThreadFiles
 from agent_core.runtime import AgentRuntime, AgentSettings, RunRequest, Upload
 from agent_core.turns import Said
@@ -144,6 +145,7 @@ class AsyncHartClient:
         model: str | None = None,
         files: Sequence[Path | str] = (),
         user_id: str | None = None,
+        mode: Mode | str = Mode.ULTRA,
     ) -> Answer:
         """Ask something and wait for the answer.
 
@@ -154,12 +156,13 @@ class AsyncHartClient:
             model: Name of a model; None for the default.
             files: Copied into the conversation, where the agent can read them.
             user_id: On whose behalf, for what is remembered and counted by person.
+            mode: How much it may spend: a :class:`~agent_core.modes.Mode`, or its name.
 
         Raises:
-            ValueError: The thread's id or a file cannot be used.
+            ValueError: The thread's id, a file or the mode cannot be used.
             ModelConfigError: There is no such model.
         """
-        stream = self.stream(message, thread=thread, model=model, files=files, user_id=user_id)
+        stream = self.stream(message, thread=thread, model=model, files=files, user_id=user_id, mode=mode)
         async with contextlib.aclosing(stream) as events:
             async for event in events:
                 if isinstance(event, RunEnded):
@@ -174,13 +177,14 @@ class AsyncHartClient:
         model: str | None = None,
         files: Sequence[Path | str] = (),
         user_id: str | None = None,
+        mode: Mode | str = Mode.ULTRA,
     ) -> AsyncGenerator[RunEvent, None]:
         """Ask something and tell what happens meanwhile; the last event is ``RunEnded``.
 
         Closing the generator ends the run; what it had done by then stays in the conversation.
 
         Args:
-            message, thread, model, files, user_id: See :meth:`chat`.
+            message, thread, model, files, user_id, mode: See :meth:`chat`.
 
         Raises:
             ValueError, ModelConfigError: See :meth:`chat`.
@@ -199,6 +203,7 @@ class AsyncHartClient:
                 uploads=tuple(uploads),
                 user_id=user_id,
                 private=True,
+                mode=Mode(mode),
             )
             try:
                 async with contextlib.aclosing(opened.runtime.run(request)) as events:

@@ -8,6 +8,7 @@ from typing import Any, Self, TypeVar
 
 from agent_core.client import DEFAULT_THREAD, Answer, AsyncHartClient, ThreadSummary
 from agent_core.events import RunEvent
+from agent_core.modes import Mode
 from agent_core.turns import Said
 
 _Result = TypeVar("_Result")
@@ -52,9 +53,12 @@ class HartClient:
         model: str | None = None,
         files: Sequence[Path | str] = (),
         user_id: str | None = None,
+        mode: Mode | str = Mode.ULTRA,
     ) -> Answer:
         """Ask something and wait for the answer."""
-        return self._run(self._client.chat(message, thread=thread, model=model, files=files, user_id=user_id))
+        return self._run(
+            self._client.chat(message, thread=thread, model=model, files=files, user_id=user_id, mode=mode)
+        )
 
     def stream(
         self,
@@ -64,9 +68,12 @@ class HartClient:
         model: str | None = None,
         files: Sequence[Path | str] = (),
         user_id: str | None = None,
+        mode: Mode | str = Mode.ULTRA,
     ) -> Iterator[RunEvent]:
         """Ask something and tell what happens meanwhile. The run goes on while the next event is awaited."""
-        events = self._client.stream(message, thread=thread, model=model, files=files, user_id=user_id)
+        events = self._client.stream(
+            message, thread=thread, model=model, files=files, user_id=user_id, mode=mode
+        )
         try:
             with contextlib.suppress(StopAsyncIteration):
                 while True:

@@ -157,7 +157,9 @@ class _Stage:
         self._news = asyncio.Event()
 
     def on_event(self, event: RunEvent) -> None:
-        self._progress = fold(self._progress, event)
+        before, self._progress = self._progress, fold(self._progress, event)
+        if self._progress is before:
+            return
         news, self._news = self._news, asyncio.Event()
         news.set()
 

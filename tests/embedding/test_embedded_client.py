@@ -238,3 +238,12 @@ def test_the_example_runs_as_it_is() -> None:
 def test_nothing_heavy_is_loaded_before_the_client_is_asked_for() -> None:
     code = "import sys, agent_core; sys.exit('langchain_core' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+async def test_a_request_has_its_mode(tmp_path: Path) -> None:
+    async with OpenAIEmulator() as emulator, AsyncHartClient([at(emulator)], tmp_path) as hart:
+        await hart.chat("hello", mode="pro")
+        with pytest.raises(ValueError, match="fast"):
+            await hart.chat("hello", mode="fast")
+    (request,) = emulator.requests
+    assert "Mode: pro." in str(request.messages[-1])

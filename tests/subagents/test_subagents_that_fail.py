@@ -8,12 +8,16 @@ from pathlib import Path
 import pytest
 from langchain_core.tools import BaseTool, tool
 
-from agent_core.events import RunEvent, SubagentStatus, SubagentTool, ToolStarted
+from agent_core.context import RunContext
+from agent_core.events import RunEvent, SubagentEvent, SubagentStatus, SubagentTool, ToolStarted
+from agent_core.lead_agent import make_lead_agent
 from agent_core.models.catalog import ModelCatalog
 from agent_core.models.spec import ModelSpec
+from agent_core.paths import ThreadFiles
 from agent_core.runtime import AgentSettings
+from agent_core.subagents.run import SubagentRun
 from agent_core.subagents.spec import SubagentConfigError, SubagentSettings, SubagentSpec, subagent_specs
-from tests.agent_core.harness import CHAT_OPENAI, Bench, bench
+from tests.agent_core.harness import CHAT_OPENAI, Bench, bench, catalog
 from tests.emulators.openai import Call, OpenAIEmulator, Reply
 from tests.emulators.openai.wire import ChatRequest
 from tests.subagents.script import delegating, end_of, report, task
@@ -192,3 +196,23 @@ def test_wrong_definitions_are_refused_with_a_suggestion() -> None:
 def test_bash_is_offered_only_where_there_is_a_bash() -> None:
     assert list(subagent_specs(SubagentSettings(), ["wait"])) == ["general-purpose"]
     assert list(subagent_specs(SubagentSettings(), ["wait", "bash"])) == ["general-purpose", "bash"]
+
+
+async def test_a_subagent_that_is_cancelled_says_so_and_what_it_used(tmp_path: Path) -> None:
+    waits = Waiting()
+    events: list[SubagentEvent] = []
+    async with OpenAIEmulator(lambda request: waiting("tea", request)) as emulator:
+        model = catalog(emulator).get("test-model")
+        agent = make_lead_agent(model, [waits.tool], (), None, "You wait.")
+        context = RunContext("r1", "thread", ThreadFiles(tmp_path))
+        spec = SubagentSpec("waiter", "waits")
+        run = SubagentRun(agent, spec, "task-tea", "Wait", context, events.append)
+        going = asyncio.create_task(run.run("tea"))
+        await waits.until_begun(1)
+        going.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await going
+    end = end_of(events, "tea")
+    assert end.status is SubagentStatus.CANCELLED
+    assert end.usage.input_tokens > 0
+    assert waits.ended == ["tea"]
