@@ -2,6 +2,7 @@
 
 import asyncio
 import contextvars
+import itertools
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from langgraph.types import StateSnapshot
 from agent_core import fence
 from agent_core.checkpoints import Checkpoints
 from agent_core.context import RunContext
-from agent_core.events import RunEnded, RunEvent, RunStatus
+from agent_core.events import RunEnded, RunEvent, RunStatus, SubagentStep
 from agent_core.fence import Guard
 from agent_core.human_message import Upload as Upload
 from agent_core.human_message import human_message, uploaded_files
@@ -44,6 +45,9 @@ _INTERRUPTED = "(This request was interrupted before I could answer it.)"
 
 # In the metadata of each checkpoint: the run it was written for.
 _TURN = "turn"
+
+# How many steps are stored before those that nothing needs any more are deleted.
+_STEPS_KEPT = 12
 
 _Result = TypeVar("_Result")
 
@@ -241,6 +245,7 @@ class AgentRuntime:
                 await self._close(agent, state, request.thread_id, before, _INTERRUPTED)
         for event in started((turn_of(messages, request.run_id) or ()) if begun else ()):
             yield event
+        steps = itertools.count(1)
         stream = StreamEvents(show_reasoning=self._models.spec(request.model).show_reasoning)
         try:
             async for item in agent.astream(
@@ -255,11 +260,22 @@ class AgentRuntime:
                     values, messages = data, data["messages"]
                 for told in stream.read(mode, data):
                     yield told
+                step = mode == "values" or isinstance(data, SubagentStep)
+                if step and next(steps) % _STEPS_KEPT == 0:
+                    await self._thin_out(request)
         except ModelFailedError as error:
             yield _ended(await self._failed(agent, request, error))
         else:
             await self._forget(agent, request, values)
             yield _ended(turn_of(messages, request.run_id) or ())
+
+    async def _thin_out(self, request: RunRequest) -> None:
+        """Delete stored steps in the midst of a run: each holds the whole conversation."""
+        fence.check()
+        try:
+            await self._checkpoints.prune(request.thread_id)
+        except Exception:  # noqa: BLE001 - what is left goes the next time; no reason to end a run
+            _log.exception("run %s: stored steps were not pruned", request.run_id)
 
     async def _forget(self, agent: LeadAgent, request: RunRequest, values: Mapping[str, Any]) -> None:
         """Delete the messages of earlier turns that a summary stands for."""

@@ -4,6 +4,7 @@ import asyncio
 import re
 from pathlib import Path
 
+from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import tool
 
 from agent_core.events import (
@@ -24,7 +25,7 @@ from agent_core.models.prices import Prices
 from agent_core.models.spec import ModelSpec
 from agent_core.runtime import AgentSettings
 from agent_core.subagents.spec import SubagentSpec
-from tests.agent_core.harness import CHAT_OPENAI, bench
+from tests.agent_core.harness import CHAT_OPENAI, Bench, bench
 from tests.emulators.openai import Call, OpenAIEmulator, Reply
 from tests.emulators.openai.wire import ChatRequest
 from tests.subagents.script import (
@@ -157,6 +158,29 @@ async def test_tokens_of_subagents_are_charged_to_the_run(tmp_path: Path, databa
     parts = [end_of(events, name).usage for name in ("tea", "coffee")]
     assert all(part.input_tokens > 0 and part.output_tokens > 0 for part in parts)
     assert events[-1].usage.context_tokens < last + 100, "what the thread fills, without the subagents"
+
+
+async def test_nothing_of_a_finished_subagent_stays_in_the_store(
+    tmp_path: Path, database_url: str | None
+) -> None:
+    thread: RunnableConfig = {"configurable": {"thread_id": "thread"}}
+
+    async def places(b: Bench) -> list[str]:
+        found = [
+            kept.config["configurable"]["checkpoint_ns"] async for kept in b.checkpoints.saver.alist(thread)
+        ]
+        return sorted(set(found))
+
+    async with (
+        OpenAIEmulator(delegating(writing, [task("tea"), task("coffee")])) as emulator,
+        bench(emulator, tmp_path, database_url) as b,
+    ):
+        await b.answer("r1", "write about both")
+        before = await places(b)
+        await b.runtime.prune("thread")
+        after = await places(b)
+    assert len(before) == 3
+    assert after == [""]
 
 
 async def test_what_subagents_cost_is_counted(tmp_path: Path) -> None:

@@ -169,6 +169,7 @@ async def test_a_stopped_run_can_go_on_where_its_subagents_stood(
         run.cancel()
         with pytest.raises(asyncio.CancelledError):
             await run
+        await b.runtime.prune("thread")
         asked = len(emulator.requests)
         events: list[RunEvent] = []
         stream = b.runtime.run(b.request("r1", "compare"))
