@@ -12,6 +12,7 @@ from agent_core.models.catalog import ModelCatalog
 from agent_core.runtime import AgentRuntime
 from bot.agent_chain import chain_parts
 from bot.agent_factory import build_catalog, open_runtime
+from bot.archive import Archive
 from bot.channel_factory import build_channels, build_policies
 from bot.checks import CredentialChecks
 from bot.clock import Clock, new_id, system_clock
@@ -38,6 +39,7 @@ from bot.lanes import LaneKind
 from bot.pairing import Pairing
 from bot.proxy import MessageProxy
 from bot.receivers import Receivers
+from bot.retention import Retention, sweeping
 from bot.roles import LocalRoles, PostgresRoles, Roles
 from bot.runner import TaskRunner
 from bot.sandboxes import open_sandboxes
@@ -51,6 +53,7 @@ from bot.web import health
 from bot.web.pairing import pairing_routes
 from bot.web.platforms import beside
 from bot.web.tasks import task_routes
+from bot.web.threads import thread_routes
 from channels.feed import FeedChannel
 from channels.web.app import web_app
 from channels.web.security import WebSecurity
@@ -190,6 +193,8 @@ async def running(
         )
 
         app.include_router(pairing_routes(assembly.pairing))
+        conversations = Archive(backend.database, runtime, home)
+        app.include_router(thread_routes(conversations, token))
 
         await assembly.engine.start()
         stack.push_async_callback(assembly.engine.close)
@@ -202,6 +207,9 @@ async def running(
         if parts.schedule:
             await scheduler.start()
             stack.push_async_callback(scheduler.stop)
+            if config.retention.any:
+                retention = Retention(config.retention, backend.database, conversations, home, now)
+                await stack.enter_async_context(sweeping(retention, backend.roles))
         if parts.platforms:
             receivers.start()
             stack.push_async_callback(receivers.stop)

@@ -1,10 +1,12 @@
 """The folder that holds everything Hart keeps on disk."""
 
+import logging
 import mimetypes
 import os
 import re
 import shutil
 import unicodedata
+from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -13,6 +15,8 @@ from filelock import FileLock, Timeout
 from agent_core.paths import ThreadFiles
 from bot.drafts import FileDraft
 from bot.errors import OperatorError
+
+log = logging.getLogger(__name__)
 
 MAX_NAME_BYTES = 120
 
@@ -35,6 +39,7 @@ class Home:
         self.ledger = self.root / "ledger.db"
         self.checkpoints = self.root / "checkpoints.db"
         self.staging = self.root / "staging"
+        self.outbox = self.root / "outbox"
         self.server_file = self.root / "server.json"
         self.log_file = self.root / "hart.log"
         self.downloads = self.root / "downloads"
@@ -79,6 +84,18 @@ class Home:
         """Where the files of a thread lie."""
         return ThreadFiles(self.root / "threads" / thread_id, self._skills)
 
+    def threads_with_files(self) -> list[str]:
+        """Ids of the threads that have a folder. Blocks."""
+        return [folder.name for folder in (self.root / "threads").iterdir() if folder.is_dir()]
+
+    def forget(self, run_ids: Sequence[str], thread_id: str | None = None) -> None:
+        """Delete the copies of files that runs sent, and all files of a thread. Blocks; safe to repeat."""
+        folders = [self.outbox / run_id for run_id in run_ids]
+        if thread_id is not None:
+            folders.append(self.root / "threads" / thread_id)
+        for folder in folders:
+            shutil.rmtree(folder, onerror=_told)
+
     def keep_for_sending(self, run_id: str, number: int, source: BinaryIO, name: str) -> FileDraft:
         """Copy a file so that it stays as it is now until it was sent. Blocks; safe to repeat."""
         target = self._outgoing(run_id, f"{number:02d}-{safe_name(name)}")
@@ -106,6 +123,12 @@ class Home:
     def outgoing(self, relative: str) -> Path:
         """The file of a delivery."""
         return self.root / relative
+
+
+def _told(_function: object, path: str, raised: tuple[object, BaseException, object]) -> None:
+    error = raised[1]
+    if not isinstance(error, FileNotFoundError):
+        log.warning("%s could not be deleted: %s", path, error)
 
 
 def safe_name(name: str) -> str:

@@ -2,7 +2,7 @@
 
 import typer
 
-from bot.cli import config, pairing, sandbox, tasks
+from bot.cli import config, pairing, sandbox, tasks, threads
 from bot.cli.chat import chat
 from bot.cli.run import run
 from bot.config import Settings
@@ -28,6 +28,7 @@ app = typer.Typer(
 app.command("run")(run)
 app.command("chat")(chat)
 app.add_typer(tasks.app, name="tasks")
+app.add_typer(threads.app, name="threads")
 app.add_typer(pairing.app, name="pairing")
 app.add_typer(sandbox.app, name="sandbox")
 app.add_typer(config.make_app(_check_parts), name="config")

@@ -9,6 +9,7 @@ from pydantic import AfterValidator, Field, SecretStr, model_validator
 from bot.config.agent import AgentConfig
 from bot.config.channels_file import Version
 from bot.config.models import ModelConfig, models_from_environment
+from bot.config.retention import RetentionConfig
 from bot.config.sandbox import SandboxConfig
 from bot.config.section import (
     CountInt,
@@ -146,7 +147,7 @@ class Config(Section):
     Args:
         version: Of the file's format.
         models: The chat models. Never empty after :func:`bot.config.load`.
-        agent, subagents, limits, storage, server, sandbox, tools: See their classes.
+        agent, subagents, limits, storage, retention, server, sandbox, tools: See their classes.
         tasks: Work on a schedule.
     """
 
@@ -156,6 +157,7 @@ class Config(Section):
     subagents: SubagentsConfig = SubagentsConfig()
     limits: LimitsConfig = LimitsConfig()
     storage: StorageConfig = StorageConfig()
+    retention: RetentionConfig = RetentionConfig()
     server: ServerConfig = ServerConfig()
     sandbox: SandboxConfig = SandboxConfig()
     tools: ToolsConfig = ToolsConfig()
