@@ -1,6 +1,7 @@
 """Messages and addresses as the ledger keeps them."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from pydantic import TypeAdapter
 
@@ -12,13 +13,14 @@ _BUTTONS = TypeAdapter(tuple[Button, ...])
 
 
 def dump_message(message: InboundMessage) -> str:
-    """A message as JSON."""
-    return _MESSAGE.dump_json(message).decode()
+    """A message as JSON, without its text, for which a row has a column of its own."""
+    return _MESSAGE.dump_json(replace(message, text="")).decode()
 
 
-def load_message(body: str) -> InboundMessage:
-    """The message of :func:`dump_message`."""
-    return _MESSAGE.validate_json(body)
+def load_message(body: str, text: str = "") -> InboundMessage:
+    """The message of :func:`dump_message`, with its text; older rows have it in the JSON as well."""
+    message = _MESSAGE.validate_json(body)
+    return replace(message, text=text) if text else message
 
 
 def dump_addresses(addresses: Sequence[Address]) -> str:

@@ -80,7 +80,7 @@ class ControlWorker:
         epoch = await self._database.run(partial(lanes.take, lane=lane))
         while row := await self._database.run(partial(inbox.first_readable, lane=lane, now=self._now())):
             assert row.id is not None
-            message = load_message(row.body)
+            message = load_message(row.body, row.text)
             try:
                 reply = _as_reply(await self._answer(row, message))
             except StoreUnavailableError:

@@ -110,7 +110,7 @@ def _claim(session: Session, lane: Lane, new_run_id: str, now: datetime) -> Turn
 
 
 def _turn(row: Inbound, run: Run, *, fresh: bool) -> Turn:
-    message = load_message(row.body)
+    message = load_message(row.body, row.text)
     assert row.id is not None
     is_message = row.kind == InboundKind.MESSAGE
     return Turn(

@@ -107,7 +107,7 @@ class Inbound(SQLModel, table=True):
     sender_id: str
     message_id: str
     text: str = _text()
-    body: str = _text()  # the InboundMessage, or for a rejected row what came, as JSON or text
+    body: str = _text()  # the InboundMessage but its text, or for a rejected row what came, as JSON or text
     targets: str | None = _text(nullable=True)  # addresses of the answer when not the message's own, as JSON
     note: str | None = _text(nullable=True)
     received_at: datetime = _time()
