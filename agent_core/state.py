@@ -20,9 +20,11 @@ class SandboxState(TypedDict):
 
     Args:
         sandbox_id: As the provider calls it.
+        replaces: Id of the one it takes the place of, as when another provider was configured.
     """
 
     sandbox_id: NotRequired[str]
+    replaces: NotRequired[str]
 
 
 class TodoItem(TypedDict):
@@ -108,7 +110,7 @@ class TokenCount(TypedDict):
 
 
 def merge_sandbox(old: SandboxState, new: SandboxState) -> SandboxState:
-    """Keep the sandbox; the same one may be named again.
+    """Keep the sandbox; the same one may be named again, another only in its place.
 
     Raises:
         SandboxConflictError: Another one is named.
@@ -116,6 +118,8 @@ def merge_sandbox(old: SandboxState, new: SandboxState) -> SandboxState:
     before, after = old.get("sandbox_id"), new.get("sandbox_id")
     if before is None or after is None:
         return new if before is None else old
+    if before != after and new.get("replaces") == before:
+        return {"sandbox_id": after}
     if before != after:
         raise SandboxConflictError(f"the thread works in sandbox {before!r} and was given {after!r}")
     return old

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 from langchain_core.tools import BaseTool
 
@@ -90,6 +91,7 @@ async def open_runtime(
         )
         # Where no command can run, the model is offered no tool for it.
         bash = [make_bash(sandboxes, config.sandbox.command_seconds)] if sandboxes else []
+        parts = replace(parts, sandboxes=sandboxes)
         yield _runtime(catalog, checkpoints, [*bash, read_feed], agent, parts)
     finally:
         await http.aclose()

@@ -30,6 +30,7 @@ from agent_core.middlewares.order import check_order
 from agent_core.middlewares.read_before_write import ReadBeforeWriteMiddleware
 from agent_core.middlewares.reminders import ReminderMiddleware
 from agent_core.middlewares.safety_finish_reason import SafetyFinishReasonMiddleware
+from agent_core.middlewares.sandbox import SandboxMiddleware
 from agent_core.middlewares.sandbox_audit import SandboxAuditMiddleware
 from agent_core.middlewares.subagent_limit import SubagentLimitMiddleware
 from agent_core.middlewares.summarization import BeforeSummary, SummarizationMiddleware
@@ -45,6 +46,7 @@ from agent_core.middlewares.tool_output_budget import OutputBudget, ToolOutputBu
 from agent_core.middlewares.uploads import UploadsMiddleware
 from agent_core.middlewares.view_image import ViewImageMiddleware, view_image
 from agent_core.models.catalog import ModelCatalog
+from agent_core.sandbox.sandbox import SandboxProvider
 from agent_core.summary import SummaryLimits
 
 Chain = list[AgentMiddleware[Any, Any, Any]]
@@ -119,6 +121,7 @@ class ChainParts:
         memory: Gives what is remembered of a person.
         spending: Knows what a person has used today.
         guardrail: Decides about tool calls, besides the list of denied tools.
+        sandboxes: Where commands run, if they can.
         before_summary: Called in order before a part of a conversation is summed up.
         now: The clock.
         sleep: Waits some seconds between tries.
@@ -127,6 +130,7 @@ class ChainParts:
     memory: MemoryReader | None = None
     spending: Spending | None = None
     guardrail: GuardrailProvider | None = None
+    sandboxes: SandboxProvider | None = None
     before_summary: tuple[BeforeSummary, ...] = ()
     now: Callable[[], datetime] = _system_clock
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
@@ -190,6 +194,7 @@ class ChainBuilder:
         return [
             InputSanitizationMiddleware(),
             ThreadDataMiddleware(),
+            *([SandboxMiddleware(parts.sandboxes)] if parts.sandboxes else []),
             UploadsMiddleware(),
             DanglingToolCallMiddleware(),
             summarization,

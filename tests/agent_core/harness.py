@@ -1,7 +1,7 @@
 """Builds a real runtime on a real saver, talking through ChatOpenAI to the emulated model."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -81,9 +81,13 @@ class Bench:
 
     async def write(self, thread: str, messages: Sequence[BaseMessage]) -> None:
         """Write messages into a thread's history, as something else than a run may do."""
+        await self.update(thread, {"messages": list(messages)})
+
+    async def update(self, thread: str, values: Mapping[str, Any]) -> None:
+        """Write into a thread's state, as something else than a run may do."""
         agent = make_lead_agent(OfflineChatModel(), (), (), self.checkpoints.saver, "")
         config: RunnableConfig = {"configurable": {"thread_id": thread}}
-        await agent.aupdate_state(config, {"messages": list(messages)}, as_node=MODEL_NODE)
+        await agent.aupdate_state(config, dict(values), as_node=MODEL_NODE)
 
     async def run(self, run_id: str, text: str = "hello", **options: Any) -> list[RunEvent]:
         """Run to the end and give all events."""

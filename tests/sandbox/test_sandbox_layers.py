@@ -125,6 +125,27 @@ async def test_commands_are_judged_before_they_run(tmp_path: Path, caplog: pytes
     assert "token-123" not in caplog.text
 
 
+async def test_a_thread_knows_its_sandbox_and_is_told_of_another(tmp_path: Path) -> None:
+    provider = LocalSandboxProvider(allow_host_bash=True)
+    async with (
+        OpenAIEmulator() as emulator,
+        bench(emulator, tmp_path, tools=[make_bash(provider)], sandboxes=provider) as b,
+    ):
+        echo = Call("bash", {"command": "echo hi"})
+        assert await results(emulator, b, [read()]) != []
+        assert (await b.runtime.state("thread"))["sandbox"] == {}, "there is none before the first command"
+        assert await results(emulator, b, [echo]) == ["hi"]
+        own = await provider.acquire("thread", b.files())
+        assert (await b.runtime.state("thread"))["sandbox"] == {"sandbox_id": own.id}
+
+        moved = {"sandbox_id": "elsewhere", "replaces": own.id}
+        await b.update("thread", {"sandbox": moved})
+        (told, again) = await results(emulator, b, [echo], [echo])
+        assert told.startswith("hi\n(The commands of this conversation now run in another sandbox")
+        assert again == "hi"
+        assert (await b.runtime.state("thread"))["sandbox"] == {"sandbox_id": own.id}
+
+
 async def test_a_stopped_run_kills_its_command(tmp_path: Path) -> None:
     provider = LocalSandboxProvider(allow_host_bash=True)
     async with OpenAIEmulator() as emulator, bench(emulator, tmp_path, tools=[make_bash(provider)]) as b:

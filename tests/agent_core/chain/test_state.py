@@ -33,6 +33,9 @@ def test_a_sandbox_may_be_named_again_but_not_exchanged() -> None:
     assert merge_sandbox({"sandbox_id": "s1"}, {}) == {"sandbox_id": "s1"}
     with pytest.raises(SandboxConflictError, match=r"'s1'.*'s2'"):
         merge_sandbox({"sandbox_id": "s1"}, {"sandbox_id": "s2"})
+    with pytest.raises(SandboxConflictError, match=r"'s1'.*'s3'"):
+        merge_sandbox({"sandbox_id": "s1"}, {"sandbox_id": "s3", "replaces": "s2"})
+    assert merge_sandbox({"sandbox_id": "s1"}, {"sandbox_id": "s2", "replaces": "s1"}) == {"sandbox_id": "s2"}
 
 
 def test_viewed_images_are_added_and_an_empty_write_clears_them() -> None:
