@@ -34,6 +34,7 @@ from bot.engine.signals import LocalSignals, PostgresSignals, Signals
 from bot.engine.steps import observer_from
 from bot.engine.wakes import Wakes
 from bot.feed import LedgerFeed
+from bot.heartbeats import Heartbeats
 from bot.home import Home
 from bot.lanes import LaneKind
 from bot.pairing import Pairing
@@ -48,7 +49,8 @@ from bot.serverfile import ServerFile
 from bot.standing import Standings
 from bot.store.database import Database, libpq_url, postgres_url, sqlite_url
 from bot.store.schema import migrate
-from bot.tasks import ConfiguredTasks
+from bot.task_declarations import declared_tasks
+from bot.tasks import LedgerTasks
 from bot.web import health
 from bot.web.pairing import pairing_routes
 from bot.web.platforms import beside
@@ -174,7 +176,7 @@ async def running(
         await checks.settle(CHECK_PATIENCE_SECONDS)
 
         assembly = _Assembly(settings, home, backend, catalog, runtime, channels, environ, now)
-        await assembly.tasks.reconcile()
+        await assembly.tasks.reconcile(declared_tasks(settings))
         scheduler = TaskDispatcher(assembly.tasks, now)
         receivers = Receivers(channels, assembly.proxy, backend.roles, checks.of)
         closing = asyncio.Event()
@@ -188,9 +190,7 @@ async def running(
             limits=UploadLimits(file_bytes=config.limits.attachment_mb << 20),
         )
         app.include_router(health.health_routes(receivers.broken))
-        app.include_router(
-            task_routes(TaskRunner(assembly.tasks, scheduler, backend.database, now), backend.database)
-        )
+        app.include_router(task_routes(TaskRunner(scheduler, backend.database, now), backend.database))
 
         app.include_router(pairing_routes(assembly.pairing))
         conversations = Archive(backend.database, runtime, home)
@@ -344,4 +344,11 @@ class _Assembly:
             now=now,
             step=step,
         )
-        self.tasks = ConfiguredTasks(settings.config.tasks, database, wakes, now)
+        self.tasks = LedgerTasks(
+            database=database,
+            channels=channels,
+            heartbeats=Heartbeats(database, home),
+            wakes=wakes,
+            stop=stop,
+            now=now,
+        )

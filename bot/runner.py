@@ -4,15 +4,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
+from zoneinfo import ZoneInfo
+
+from sqlmodel import Session
 
 from bot.clock import Clock
-from bot.store import tasks
+from bot.store import task_runs, tasks
 from bot.store.database import Database
-from bot.tasks import ConfiguredTasks, fire_key
+from bot.store.task_runs import Logged, fire_key
+from bot.store.tasks import Found
+from bot.task_kinds import TaskOrigin, TaskState
+from bot.task_words import SHOWN_FIRES
 from scheduler.dispatcher import TaskDispatcher
-from scheduler.schedule import describe, next_fires
+from scheduler.schedule import next_fires
 
-SHOWN_FIRES = 3
+LOGGED_RUNS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,56 +27,55 @@ class TaskOverview:
 
     Args:
         name: Its name.
+        title: What people call it.
         schedule: When it fires, in words.
-        enabled: False when only a run by hand is possible.
-        next_fires: The next few times (aware, in the task's zone); none when it is off.
+        state: Where it stands.
+        declared: Whether ``config.yaml`` declares it.
+        next_fires: The next few times (aware, in the task's zone); none when it does not fire.
         targets: Where the result goes, in words.
         fired: How often it has fired.
+        failures: Failures since the last success.
+        note: Why it stands where it stands, if there is a reason.
     """
 
     name: str
+    title: str
     schedule: str
-    enabled: bool
+    state: str
+    declared: bool
     next_fires: Sequence[datetime]
     targets: Sequence[str]
     fired: int
+    failures: int
+    note: str | None
+
+    @property
+    def enabled(self) -> bool:
+        """Whether its schedule fires."""
+        return self.state == TaskState.ACTIVE
 
 
 class TaskRunner:
     """Shows and fires tasks.
 
     Args:
-        ledger: The tasks.
         dispatcher: Fires them.
-        database: The ledger's tables.
+        database: The ledger.
         now: The clock.
     """
 
-    def __init__(
-        self, ledger: ConfiguredTasks, dispatcher: TaskDispatcher, database: Database, now: Clock
-    ) -> None:
-        self._ledger = ledger
+    def __init__(self, dispatcher: TaskDispatcher, database: Database, now: Clock) -> None:
         self._dispatcher = dispatcher
         self._database = database
         self._now = now
 
     async def overview(self) -> list[TaskOverview]:
-        """Every task."""
-        found = []
-        for task in await self._ledger.tasks():
-            coming = next_fires(task.schedule, task.zone, self._now(), SHOWN_FIRES) if task.enabled else []
-            fired = await self._database.run(partial(tasks.fires, name=task.name))
-            found.append(
-                TaskOverview(
-                    name=task.name,
-                    schedule=describe(task.schedule, task.zone),
-                    enabled=task.enabled,
-                    next_fires=[fire.astimezone(task.zone) for fire in coming],
-                    targets=[f"{target.channel} {target.chat}" for target in task.targets],
-                    fired=fired,
-                )
-            )
-        return found
+        """Every task, those that wait to be confirmed left out."""
+        return await self._database.run(partial(_overview, now=self._now()))
+
+    async def log(self, name: str) -> list[Logged]:
+        """The latest occurrences of a task, the newest first."""
+        return await self._database.run(partial(task_runs.latest, name=name, count=LOGGED_RUNS))
 
     async def run_now(self, name: str) -> str | None:
         """Fire a task by hand, enabled or not; returns the key of the fire, or None if there is no such task.
@@ -79,3 +84,28 @@ class TaskRunner:
         """
         at = await self._dispatcher.run_now(name)
         return None if at is None else fire_key(name, at)
+
+
+def _overview(session: Session, now: datetime) -> list[TaskOverview]:
+    found = [one for one in tasks.found(session) if one.row.state != TaskState.PROPOSED]
+    fired = tasks.fires(session, [one.row.name for one in found])
+    return [_one(one, fired.get(one.row.name, 0), now) for one in found]
+
+
+def _one(found: Found, fired: int, now: datetime) -> TaskOverview:
+    row, spec = found.row, found.spec
+    zone, schedule = ZoneInfo(spec.zone), spec.schedule(row.first_seen_at)
+    active = row.state == TaskState.ACTIVE
+    coming = next_fires(schedule, zone, now, SHOWN_FIRES) if active else []
+    return TaskOverview(
+        name=row.name,
+        title=spec.title,
+        schedule=spec.described(row.first_seen_at),
+        state=row.state,
+        declared=row.origin == TaskOrigin.CONFIG,
+        next_fires=[fire.astimezone(zone) for fire in coming],
+        targets=[f"{target.channel} {target.chat_id}" for target in spec.targets],
+        fired=fired,
+        failures=row.failures,
+        note=row.note,
+    )

@@ -1,118 +1,131 @@
-"""The tasks of ``config.yaml``, as the scheduler sees them and as the ledger records them."""
+"""Tasks as the scheduler sees them, and as the ledger records them."""
 
+import asyncio
+import logging
 from collections.abc import Sequence
-from datetime import datetime
 from functools import partial
-from zoneinfo import ZoneInfo
+
+from sqlmodel import Session
 
 from bot.clock import Clock
-from bot.config import TaskConfig
+from bot.directory import ChannelDirectory
+from bot.drafts import Draft
 from bot.engine.wakes import Wakes
+from bot.heartbeats import Heartbeats
 from bot.lanes import Lane
-from bot.store import tasks
+from bot.pairing import StopRun
+from bot.store import task_runs, tasks
 from bot.store.database import Database
-from channels.messages import Address, ChatKind, InboundMessage, Sender
-from scheduler.models import Target, Task
-from scheduler.schedule import Cron, Interval, Schedule
+from bot.store.task_runs import Fired, fire_key
+from bot.store.tasks import Declared, Found
+from bot.task_kinds import TaskKind, TaskRunState, TaskState
+from scheduler.models import Standing, Task
+from scheduler.plan import Fire
 
-SCHEDULER = Sender("scheduler", "Scheduler")
+log = logging.getLogger(__name__)
 
 
-class ConfiguredTasks:
-    """Implements :class:`scheduler.ports.TaskLedger` over declared tasks and the ledger.
+class LedgerTasks:
+    """Implements :class:`scheduler.ports.TaskLedger` over the ledger.
 
     Args:
-        declared: The tasks of ``config.yaml``.
         database: The ledger.
+        channels: For cutting reminders.
+        heartbeats: Says which heartbeats need no run.
         wakes: How to ask for the work of a fire.
+        stop: Ends a run.
         now: The clock.
     """
 
-    def __init__(self, declared: Sequence[TaskConfig], database: Database, wakes: Wakes, now: Clock) -> None:
-        self._declared = {task.name: task for task in declared}
+    def __init__(
+        self,
+        *,
+        database: Database,
+        channels: ChannelDirectory,
+        heartbeats: Heartbeats,
+        wakes: Wakes,
+        stop: StopRun,
+        now: Clock,
+    ) -> None:
         self._database = database
+        self._channels = channels
+        self._heartbeats = heartbeats
         self._wakes = wakes
+        self._stop = stop
         self._now = now
 
-    async def reconcile(self) -> None:
-        """Note which tasks are new or changed, so that nothing fires for the time before."""
-        declared = {name: _timing(task) for name, task in self._declared.items()}
+    async def reconcile(self, declared: dict[str, Declared]) -> None:
+        """Bring the ledger's declared tasks to what the configuration says."""
         await self._database.run(partial(tasks.reconcile, declared=declared, now=self._now()))
 
-    async def tasks(self) -> Sequence[Task]:
+    async def standings(self) -> Sequence[Standing]:
         """See :class:`scheduler.ports.TaskLedger`."""
-        found = []
-        for name, declared in self._declared.items():
-            anchor = await self._database.run(partial(tasks.first_seen, name=name))
-            found.append(_task(declared, anchor or self._now()))
-        return found
+        found = await self._database.run(tasks.found)
+        return [_standing(one) for one in found if one.row.state != TaskState.PROPOSED]
 
-    async def last_fire(self, name: str) -> datetime | None:
+    async def standing(self, name: str) -> Standing | None:
         """See :class:`scheduler.ports.TaskLedger`."""
-        return await self._database.run(partial(tasks.last_served, name=name))
+        found = await self._database.run(partial(tasks.find, name=name))
+        return None if found is None or found.row.state == TaskState.PROPOSED else _standing(found)
 
-    async def fire(self, task: Task, scheduled_for: datetime, left_out: int) -> bool:
+    async def fire(self, task: Task, fire: Fire) -> bool:
         """See :class:`scheduler.ports.TaskLedger`."""
-        lane = await self._fire(task, scheduled_for, left_out)
-        if lane is None:
+        found = await self._database.run(partial(tasks.find, name=task.name))
+        if found is None:
             return False
-        await self._wakes.now(lane)
+        prompt = found.spec.prompt
+        if found.spec.kind is TaskKind.HEARTBEAT and fire.skipped is None:
+            pulse = await self._heartbeats.look(found.spec)
+            fire, prompt = pulse.skipping(fire), pulse.prompt
+        fired = await self._database.run(partial(self._record, seen=task, fire=fire, prompt=prompt))
+        if fired is None:
+            return False
+        for stopping in fired.cancelled:
+            await self._stop(stopping.thread_id, stopping.run_id)
+        await self._wake(fired.lanes)
         return True
 
-    async def _fire(self, task: Task, scheduled_for: datetime, left_out: int) -> Lane | None:
-        targets = [Address(one.channel, one.account, one.chat, one.platform_thread) for one in task.targets]
-        key = fire_key(task.name, scheduled_for)
-        message = InboundMessage(
-            address=targets[0],
-            chat_kind=ChatKind.DIRECT,
-            sender=SCHEDULER,
-            message_id=key,
-            dedupe_key=key,
-            text=task.prompt,
-        )
-        return await self._database.run(
-            partial(
-                tasks.fire,
-                task=task.name,
-                scheduled_for=scheduled_for,
-                left_out=left_out,
-                message=message,
-                targets=targets,
-                model=task.model,
-                mode=task.mode,
-                now=self._now(),
-            )
-        )
+    def _record(self, session: Session, seen: Task, fire: Fire, prompt: str) -> Fired | None:
+        now = self._now()
+        tasks.lock(session, seen.name)
+        found = tasks.find(session, seen.name)
+        if found is None or not (fire.by_hand or found.row.state == TaskState.ACTIVE):
+            return None
+        if not fire.by_hand and _standing(found).task != seen:
+            return None  # changed meanwhile: what was planned is not what is wanted
+        spec = found.spec
+        if fire.skipped is not None:
+            made = task_runs.record(session, seen.name, spec, fire, now, TaskRunState.SKIPPED)
+            return Fired() if made else None
+        if spec.kind is TaskKind.REMINDER:
+            return task_runs.post(session, seen.name, spec, fire, self._reminder(found, fire), now)
+        return task_runs.begin(session, seen.name, spec, fire, prompt, now)
+
+    def _reminder(self, found: Found, fire: Fire) -> list[Draft]:
+        key = fire_key(found.row.name, fire.scheduled_for)
+        return [
+            Draft(key=f"{key}:{place}:{number}", address=address, text=piece)
+            for place, address in enumerate(found.spec.targets)
+            for number, piece in enumerate(self._channels.split(address, found.spec.prompt))
+        ]
+
+    async def retry(self) -> int:
+        """See :class:`scheduler.ports.TaskLedger`."""
+        now = self._now()
+        lanes = []
+        for name, scheduled_for in await self._database.run(partial(task_runs.due_retries, now=now)):
+            again = partial(task_runs.retry, name=name, scheduled_for=scheduled_for, now=now)
+            lane = await self._database.run(again)
+            if lane is not None:
+                lanes.append(lane)
+        await self._wake(lanes)
+        return len(lanes)
+
+    async def _wake(self, lanes: Sequence[Lane] | frozenset[Lane]) -> None:
+        await asyncio.gather(*(self._wakes.now(lane) for lane in lanes))
 
 
-def fire_key(name: str, scheduled_for: datetime) -> str:
-    """The dedupe key of one fire: equal on every node."""
-    return f"task:{name}:{scheduled_for.isoformat()}"
-
-
-def schedule_of(declared: TaskConfig, anchor: datetime) -> Schedule:
-    """When a declared task fires; an interval counts from its anchor, so restarts do not push it."""
-    if declared.schedule.cron is not None:
-        return Cron(declared.schedule.cron)
-    assert declared.schedule.interval is not None
-    return Interval(declared.schedule.interval, anchor)
-
-
-def _task(declared: TaskConfig, anchor: datetime) -> Task:
-    return Task(
-        name=declared.name,
-        prompt=declared.prompt,
-        schedule=schedule_of(declared, anchor),
-        zone=ZoneInfo(declared.zone),
-        targets=tuple(
-            Target(target.channel, target.account, target.chat, target.thread) for target in declared.targets
-        ),
-        model=declared.model,
-        mode=declared.mode,
-        enabled=declared.enabled,
-    )
-
-
-def _timing(declared: TaskConfig) -> str:
-    schedule = declared.schedule
-    return f"{schedule.cron or schedule.every} {declared.zone} {'on' if declared.enabled else 'off'}"
+def _standing(found: Found) -> Standing:
+    row = found.row
+    task = found.spec.task(row.name, row.first_seen_at, enabled=row.state == TaskState.ACTIVE)
+    return Standing(task, found.served_until, found.busy)

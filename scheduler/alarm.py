@@ -3,30 +3,37 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
-from zoneinfo import ZoneInfo
 
 from apscheduler.jobstores.memory import MemoryJobStore
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from apscheduler.triggers.base import BaseTrigger
 from apscheduler.triggers.interval import IntervalTrigger
 
-from scheduler.schedule import Schedule, next_fires
+from scheduler.jitter import delay
+from scheduler.models import Task
+from scheduler.schedule import next_fires
+
+LOOKED_AT = 200
+"""How many occurrences are looked at for the next one to begin, of a task with jitter."""
 
 STOP_GRACE = 5.0
 """Seconds that callbacks under way get to finish at a stop, before they are cancelled."""
 
 
-class ScheduleTrigger(BaseTrigger):
-    """Rings at the fires of a schedule. Moments slept through ring once; lateness is not decided here."""
+class TaskTrigger(BaseTrigger):
+    """Rings when a task is due. Moments slept through ring once; lateness is not decided here."""
 
-    def __init__(self, schedule: Schedule, zone: ZoneInfo) -> None:
-        self._schedule = schedule
-        self._zone = zone
+    def __init__(self, task: Task) -> None:
+        self._task = task
 
     def get_next_fire_time(self, previous_fire_time: datetime | None, now: datetime) -> datetime | None:
-        """The first fire after both the present and the latest ring; None when there is none."""
+        """The first moment after both the present and the latest ring; None when there is none."""
         after = max(previous_fire_time, now) if previous_fire_time else now
-        return next(iter(next_fires(self._schedule, self._zone, after, 1)), None)
+        task = self._task
+        # One that was due before may still wait for its jitter to pass.
+        fires = next_fires(task.schedule, task.zone, after - task.jitter, LOOKED_AT if task.jitter else 1)
+        begins = (fire + delay(task.name, fire, task.jitter) for fire in fires)
+        return min((begin for begin in begins if begin > after), default=None)
 
 
 class Alarm:
@@ -48,7 +55,7 @@ class Alarm:
         self._sweep = sweep
         self._every = every
         self._clock: AsyncIOScheduler | None = None
-        self._set: dict[str, tuple[Schedule, ZoneInfo]] = {}
+        self._set: dict[str, Task] = {}
         self._under_way: set[asyncio.Task[object]] = set()
 
     @property
@@ -71,18 +78,18 @@ class Alarm:
         )
         self._clock.start()
 
-    def put(self, name: str, schedule: Schedule, zone: ZoneInfo) -> None:
-        """Ring for this schedule from now on, instead of any other under the same name."""
-        if self._clock is None or self._set.get(name) == (schedule, zone):
+    def put(self, task: Task) -> None:
+        """Ring for this task from now on, instead of any earlier form of it."""
+        if self._clock is None or self._set.get(task.name) == task:
             return
         self._clock.add_job(
             self._own,
-            ScheduleTrigger(schedule, zone),
-            args=(self._ring, name),
-            id=_job_id(name),
+            TaskTrigger(task),
+            args=(self._ring, task.name),
+            id=_job_id(task.name),
             replace_existing=True,
         )
-        self._set[name] = (schedule, zone)
+        self._set[task.name] = task
 
     def keep_only(self, names: set[str]) -> None:
         """Ring no more for any other name."""

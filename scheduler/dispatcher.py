@@ -1,12 +1,12 @@
 """Turns time into fires: exactly one per occurrence, on any number of nodes."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from scheduler.alarm import Alarm
-from scheduler.models import Task
-from scheduler.plan import plan_fire
+from scheduler.models import Standing
+from scheduler.plan import Fire, plan_fire
 from scheduler.ports import TaskLedger
 
 logger = logging.getLogger(__name__)
@@ -46,15 +46,18 @@ class TaskDispatcher:
         """Fire whatever is due and bring the alarms up to date. Safe at any time, on any node.
 
         Returns:
-            How many fires this call made. Failures are logged and tried again at the next tick.
+            How many runs and skips this call recorded. Failures are logged and tried again at the next tick.
         """
-        tasks = await self._tasks()
-        if tasks is None:
+        try:
+            standings = await self._ledger.standings()
+        except Exception:
+            logger.exception("The tasks could not be read; trying again at the next tick")
             return 0
-        self._alarm.keep_only({task.name for task in tasks if task.enabled})
+        self._alarm.keep_only({one.task.name for one in standings if one.task.enabled})
         made = 0
-        for task in tasks:
-            made += await self._serve(task)
+        for standing in standings:
+            made += await self._serve(standing)
+        await self._retry()
         return made
 
     async def run_now(self, name: str) -> datetime | None:
@@ -66,56 +69,49 @@ class TaskDispatcher:
         Raises:
             Exception: Whatever the ledger raises; the person who asked must be told.
         """
-        task = next((task for task in await self._ledger.tasks() if task.name == name), None)
-        if task is None:
+        standing = await self._ledger.standing(name)
+        if standing is None:
             return None
         now = self._now()
-        # The fire below moves the mark up to which the task is served, so what is due goes first.
-        await self._fire_due(task, now)
         # Schedules fire on whole seconds: a fraction keeps this row apart from every planned one.
         by_hand = now if now.microsecond else now + timedelta(microseconds=1)
-        await self._ledger.fire(task, by_hand, 0)
+        while not await self._ledger.fire(standing.task, Fire(by_hand, by_hand=True)):
+            by_hand += timedelta(microseconds=1)
         return by_hand
 
     async def _ring(self, name: str) -> None:
         # Read anew: the task may have been changed or disabled since the alarm was set.
-        tasks = await self._tasks()
-        for task in tasks or ():
-            if task.name == name:
-                await self._serve(task)
-
-    async def _tasks(self) -> Sequence[Task] | None:
         try:
-            return await self._ledger.tasks()
+            standing = await self._ledger.standing(name)
         except Exception:
-            logger.exception("The tasks could not be read; trying again at the next tick")
-            return None
+            logger.exception("Task %r could not be read; trying again at the next tick", name)
+            return
+        if standing is not None:
+            await self._serve(standing)
 
-    async def _serve(self, task: Task) -> int:
+    async def _retry(self) -> None:
+        try:
+            await self._ledger.retry()
+        except Exception:
+            logger.exception("Runs could not be tried again; trying at the next tick")
+
+    async def _serve(self, standing: Standing) -> int:
         """Serve one task; what goes wrong with it must not keep the others waiting."""
+        task = standing.task
         try:
             if task.enabled:
-                self._alarm.put(task.name, task.schedule, task.zone)
-            return int(await self._fire_due(task, self._now()))
+                self._alarm.put(task)
+            fire = plan_fire(standing, self._now())
+            if fire is None or not await self._ledger.fire(task, fire):
+                return 0
         except Exception:
             logger.exception("Task %r could not be served; trying again at the next tick", task.name)
             return 0
-
-    async def _fire_due(self, task: Task, now: datetime) -> bool:
-        if not task.enabled:
-            return False
-        served_until = await self._ledger.last_fire(task.name)
-        if served_until is None:
-            return False
-        fire = plan_fire(task, served_until, now)
-        if fire is None:
-            return False
-        made = await self._ledger.fire(task, fire.scheduled_for, fire.left_out)
-        if made:
-            logger.info(
-                "Task %r fired for %s; %d earlier occurrences were missed and left out",
-                task.name,
-                fire.scheduled_for.isoformat(),
-                fire.left_out,
-            )
-        return made
+        logger.info(
+            "Task %r %s for %s; %d earlier occurrences were missed and left out",
+            task.name,
+            f"was skipped ({fire.skipped})" if fire.skipped else "fired",
+            fire.scheduled_for.isoformat(),
+            fire.left_out,
+        )
+        return 1

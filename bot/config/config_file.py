@@ -22,7 +22,7 @@ from bot.config.section import (
     Text,
 )
 from bot.config.subagents import SubagentsConfig
-from bot.config.tasks import TaskConfig
+from bot.config.tasks import SchedulingConfig, TaskConfig
 
 _POSTGRES_SCHEMES = {"postgres", "postgresql"}
 
@@ -147,7 +147,7 @@ class Config(Section):
     Args:
         version: Of the file's format.
         models: The chat models. Never empty after :func:`bot.config.load`.
-        agent, subagents, limits, storage, retention, server, sandbox, tools: See their classes.
+        agent, subagents, limits, storage, retention, server, sandbox, tools, scheduling: See their classes.
         tasks: Work on a schedule.
     """
 
@@ -161,6 +161,7 @@ class Config(Section):
     server: ServerConfig = ServerConfig()
     sandbox: SandboxConfig = SandboxConfig()
     tools: ToolsConfig = ToolsConfig()
+    scheduling: SchedulingConfig = SchedulingConfig()
     tasks: tuple[TaskConfig, ...] = ()
 
     @property

@@ -2,15 +2,15 @@
 
 import asyncio
 import logging
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 from functools import partial
 
+from sqlmodel import Session
+
 from agent_core.events import (
-    PresentedFile,
     RunEnded,
     RunEvent,
     RunStatus,
@@ -21,15 +21,16 @@ from agent_core.events import (
 from agent_core.fence import FencedError
 from agent_core.models.catalog import ModelCatalog
 from agent_core.modes import Mode
-from agent_core.paths import PathRefusedError
 from agent_core.runtime import AgentRuntime, RunRequest
 from bot.clock import Clock, new_id
 from bot.directory import ChannelDirectory
-from bot.drafts import Draft, FileDraft
-from bot.engine.answers import ANSWER_FILE, answer_drafts, goes_as_file
+from bot.drafts import Draft
+from bot.engine.answer_writer import AnswerWriter
+from bot.engine.answers import answer_drafts
 from bot.engine.fence import Fence, FenceKeeper
 from bot.engine.intake import Fetcher, Intake, dump_intake, load_intake
 from bot.engine.steps import Observer, Step
+from bot.engine.task_endings import posts_ending, settle, suppression
 from bot.engine.wakes import Wakes
 from bot.home import Home
 from bot.lanes import Lane
@@ -42,6 +43,8 @@ from bot.store import lanes, runs
 from bot.store.database import Database, StoreUnavailableError
 from bot.store.runs import Closing, NotYet, Turn
 from bot.store.states import RunState
+from bot.store.task_turns import TaskTurn
+from bot.task_words import QUIET_NOTE, too_long
 from channels.messages import ChatKind
 
 log = logging.getLogger(__name__)
@@ -59,6 +62,7 @@ class Ending(StrEnum):
 
     STOP = "stop"
     DRAIN = "drain"
+    TIMEOUT = "timeout"
 
 
 @dataclass(slots=True)
@@ -70,6 +74,13 @@ class _Attempt:
         if self.ending is None:
             self.ending = ending
             self.task.cancel()
+
+    def limit(self, task: TaskTurn | None) -> None:
+        """Cut a task's run short when it takes too long."""
+        if task is not None:
+            loop = asyncio.get_running_loop()
+            timer = loop.call_later(task.timeout.total_seconds(), self.cut, Ending.TIMEOUT)
+            self.task.add_done_callback(lambda _: timer.cancel())
 
 
 class ThreadWorker:
@@ -112,6 +123,7 @@ class ThreadWorker:
         self._runtime = runtime
         self._channels = channels
         self._home = home
+        self._writer = AnswerWriter(home, channels)
         self._fences = fences
         self._wakes = wakes
         self._fetcher = fetcher
@@ -179,11 +191,15 @@ class ThreadWorker:
             return True
         attempt = _Attempt(asyncio.create_task(self._attempt(turn, fence), name=f"run-{turn.run_id}"))
         self._running[turn.run_id] = attempt
+        attempt.limit(turn.task)
         try:
             ended = await attempt.task
         except asyncio.CancelledError:
             if attempt.ending is Ending.STOP:
                 await self._close_stopped(turn, fence)
+                return True
+            if attempt.ending is Ending.TIMEOUT and turn.task is not None:
+                await self._close_too_long(turn, turn.task, fence)
                 return True
             await self._give_back(turn, fence)
             if attempt.ending is Ending.DRAIN:
@@ -213,13 +229,14 @@ class ThreadWorker:
             files=files,
             guard=fence.check,
             uploads=intake.uploads,
-            notes=intake.notes,
+            notes=(*intake.notes, QUIET_NOTE) if turn.task and turn.task.quiet else intake.notes,
             fresh=turn.fresh,
             user_id=user_id(turn.message) if turn.by_person else None,
             private=turn.by_person and turn.message.chat_kind is ChatKind.DIRECT,
             interactive=turn.by_person,
         )
-        shown = [(channel, place) for place in turn.targets if (channel := self._channels.find(place))]
+        places = turn.targets if turn.task is None or turn.task.progress else ()
+        shown = [(channel, place) for place in places if (channel := self._channels.find(place))]
         ended: RunEnded | None = None
         async with presenting(shown, turn.run_id, turn.message.message_id) as on_event:
             async for event in self._runtime.run(request):
@@ -260,41 +277,31 @@ class ThreadWorker:
         if ended.status is RunStatus.FAILED:
             answer = f"{answer}\n\n(Reference {turn.run_id[:8]})"
             log.warning("run %s ended in failure: %s", turn.run_id, ended.error)
-        # A long answer takes a second to cut, which is too long for the event loop.
-        drafts = await asyncio.to_thread(self._answer_drafts, turn, answer, ended.files)
         state = RunState.DONE if ended.status is RunStatus.DONE else RunState.FAILED
-        await self._close(turn, fence, Closing(state, answer, drafts, ended.usage, ended.error))
-
-    def _answer_drafts(self, turn: Turn, answer: str, presented: Sequence[PresentedFile]) -> list[Draft]:
-        """The deliveries of an answer, with what they send kept on disk. Blocks."""
-        files, gone = self._keep_files(turn, presented)
-        if gone:
-            answer = f"{answer}\n\n(No longer there, so not sent: {', '.join(gone)}.)"
-        whole = None
-        if goes_as_file(turn, answer, self._channels.split):
-            whole = self._home.keep_text_for_sending(turn.run_id, ANSWER_FILE, answer)
-        return answer_drafts(turn, answer, files, self._channels.split, whole)
-
-    def _keep_files(
-        self, turn: Turn, presented: Sequence[PresentedFile]
-    ) -> tuple[list[FileDraft], list[str]]:
-        """Keep what was presented; give the drafts, and the names of what is gone meanwhile."""
-        files = self._home.thread_files(turn.thread_id)
-        kept: list[FileDraft] = []
-        gone: list[str] = []
-        for number, file in enumerate(presented):
-            try:
-                with files.open(file.path) as source:
-                    kept.append(self._home.keep_for_sending(turn.run_id, number, source, file.name))
-            except PathRefusedError:
-                gone.append(file.name)
-        return kept, gone
+        suppressed = suppression(turn, answer, files=bool(ended.files)) if state is RunState.DONE else None
+        drafts: list[Draft] = []
+        if suppressed is None and posts_ending(turn, state):
+            # A long answer takes a second to cut, which is too long for the event loop.
+            drafts = await asyncio.to_thread(self._writer.drafts, turn, answer, ended.files)
+        await self._close(turn, fence, Closing(state, answer, drafts, ended.usage, ended.error, suppressed))
 
     async def _close_stopped(self, turn: Turn, fence: Fence) -> None:
         fence.check()
         await self._runtime.abandon(turn.thread_id, turn.run_id, STOPPED_NOTE, fence.check)
-        drafts = answer_drafts(turn, STOPPED_ANSWER, [], self._channels.split)
-        await self._close(turn, fence, Closing(RunState.STOPPED, STOPPED_ANSWER, drafts))
+        await self._close_untold(turn, fence, RunState.STOPPED, STOPPED_ANSWER)
+
+    async def _close_too_long(self, turn: Turn, task: TaskTurn, fence: Fence) -> None:
+        fence.check()
+        await self._runtime.abandon(turn.thread_id, turn.run_id, SET_ASIDE_NOTE, fence.check)
+        reason = too_long(task.timeout)
+        await self._close_untold(turn, fence, RunState.FAILED, reason, reason)
+
+    async def _close_untold(
+        self, turn: Turn, fence: Fence, state: RunState, answer: str, error: str | None = None
+    ) -> None:
+        """Close a turn that has no result; whoever asked for it is told so."""
+        drafts = answer_drafts(turn, answer, [], self._channels.split) if posts_ending(turn, state) else []
+        await self._close(turn, fence, Closing(state, answer, drafts, error=error))
 
     async def _still_heard(self, turn: Turn) -> bool:
         """Whether its sender still has access: much can happen while a message waits."""
@@ -340,8 +347,7 @@ class ThreadWorker:
             await self._runtime.abandon(turn.thread_id, turn.run_id, SET_ASIDE_NOTE, fence.check)
         except Exception:
             log.exception("thread %s could not be repaired", turn.thread_id)
-        drafts = answer_drafts(turn, answer, [], self._channels.split)
-        await self._close(turn, fence, Closing(RunState.SET_ASIDE, answer, drafts, error=reason))
+        await self._close_untold(turn, fence, RunState.SET_ASIDE, answer, reason)
 
     async def _give_back(self, turn: Turn, fence: Fence) -> None:
         give_back = partial(runs.give_back, lane=fence.lane, epoch=fence.epoch, run_id=turn.run_id)
@@ -350,9 +356,12 @@ class ThreadWorker:
 
     async def _close(self, turn: Turn, fence: Fence, closing: Closing) -> None:
         fence.check()
-        close = partial(
-            runs.close, lane=fence.lane, epoch=fence.epoch, turn=turn, closing=closing, now=self._now()
-        )
+        now = self._now()
+
+        def close(session: Session) -> set[Lane]:
+            lanes_to_wake = runs.close(session, fence.lane, fence.epoch, turn, closing, now)
+            return lanes_to_wake | settle(session, turn, closing, now, self._channels.split)
+
         woken = await self._database.run(close)
         self._step(Step.CLOSED)
         for lane in woken:

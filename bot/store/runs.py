@@ -15,6 +15,7 @@ from bot.messages import load_addresses, load_message, storable
 from bot.store import inbox, lanes, outbox, threads
 from bot.store.states import InboundKind, RunState
 from bot.store.tables import Inbound, Run, Thread
+from bot.store.task_turns import TaskTurn, task_turn
 from bot.store.upsert import insert_once
 from channels.messages import Address, ChatKind, InboundMessage
 
@@ -36,6 +37,7 @@ class Turn:
         attempt: 1 for the first.
         stop_requested: Someone asked to stop before this attempt began.
         fresh: Nobody has begun to work on it.
+        task: The occurrence of a task that it works on, if the schedule made it.
         intake: What an earlier attempt found in the message's files, as :func:`remember_intake` keeps it.
     """
 
@@ -52,6 +54,7 @@ class Turn:
     stop_requested: bool
     intake: str | None
     fresh: bool
+    task: TaskTurn | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,15 +104,15 @@ def _claim(session: Session, lane: Lane, new_run_id: str, now: datetime) -> Turn
             attempts=1,
         )
         insert_once(session, Run, run.model_dump())
-        return _turn(row, run, fresh=True)
+        return _turn(session, row, run, fresh=True)
     if run.not_before is not None and run.not_before > now and run.stop_requested_at is None:
         return NotYet(run.not_before)
     run.attempts += 1
     session.add(run)
-    return _turn(row, run, fresh=False)
+    return _turn(session, row, run, fresh=False)
 
 
-def _turn(row: Inbound, run: Run, *, fresh: bool) -> Turn:
+def _turn(session: Session, row: Inbound, run: Run, *, fresh: bool) -> Turn:
     message = load_message(row.body, row.text)
     assert row.id is not None
     is_message = row.kind == InboundKind.MESSAGE
@@ -127,6 +130,7 @@ def _turn(row: Inbound, run: Run, *, fresh: bool) -> Turn:
         stop_requested=run.stop_requested_at is not None,
         intake=run.intake,
         fresh=fresh,
+        task=task_turn(session, row.id) if row.kind == InboundKind.TASK else None,
     )
 
 
@@ -135,13 +139,14 @@ NO_USAGE = Usage()
 
 @dataclass(frozen=True, slots=True)
 class Closing:
-    """How a turn ended and what to say about it."""
+    """How a turn ended and what to say about it; ``suppressed`` is why nothing is said."""
 
     state: RunState
     answer: str
     drafts: Sequence[Draft]
     usage: Usage = NO_USAGE
     error: str | None = None
+    suppressed: str | None = None
 
 
 def close(session: Session, lane: Lane, epoch: int, turn: Turn, closing: Closing, now: datetime) -> set[Lane]:

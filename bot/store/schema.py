@@ -26,8 +26,12 @@ class DatabaseUnusableError(OperatorError):
     """The database cannot be opened or written."""
 
 
-def migrate(database: Database) -> None:
+def migrate(database: Database, revision: str = "head") -> None:
     """Create or upgrade the schema; blocking, safe when several nodes start at once.
+
+    Args:
+        database: Whose schema.
+        revision: Up to which; the latest unless given.
 
     Raises:
         NewerSchemaError: The schema is one this code does not know.
@@ -35,14 +39,14 @@ def migrate(database: Database) -> None:
     """
     try:
         with _alone(database), database.engine.connect() as connection:
-            _upgrade(connection)
+            _upgrade(connection, revision)
             connection.commit()
     except DBAPIError as error:
         where = database.url.database if not database.is_postgres else database.url.render_as_string()
         raise DatabaseUnusableError(f"The database {where} cannot be used: {_first_line(error)}") from error
 
 
-def _upgrade(connection: Connection) -> None:
+def _upgrade(connection: Connection, revision: str) -> None:
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
     config.attributes["connection"] = connection
@@ -53,7 +57,7 @@ def _upgrade(connection: Connection) -> None:
             f"The database's schema ({current}) is newer than this version of Hart. "
             "Run the newer version, or restore a backup made before the upgrade."
         )
-    command.upgrade(config, "head")
+    command.upgrade(config, revision)
 
 
 @contextmanager

@@ -187,26 +187,53 @@ class Delivery(SQLModel, table=True):
     sent_at: datetime | None = _time(nullable=True)
 
 
-class TaskState(SQLModel, table=True):
-    """When a declared task was first seen: nothing fires for the time before."""
+class Task(SQLModel, table=True):
+    """Work on a schedule: a declared one, or one that somebody made in a chat."""
 
     __tablename__ = "tasks"
+    __table_args__ = (Index("ix_tasks_owner", "owner_channel", "owner_account", "owner_id"),)
 
     name: str = Field(primary_key=True)
-    schedule: str = _text()
-    first_seen_at: datetime = _time()
+    schedule: str = _text()  # all that says when it fires, as text: another text is another start point
+    first_seen_at: datetime = _time()  # the start point: nothing fires for the time before
+    origin: str
+    state: str
+    spec: str = _text()  # the TaskSpec, as JSON
+    proposal: str | None = _text(nullable=True)  # a TaskSpec that waits to be confirmed, as JSON
+    proposed_at: datetime | None = _time(nullable=True)
+    owner_channel: str | None = None
+    owner_account: str | None = None
+    owner_id: str | None = None
+    home: str | None = _text(nullable=True)  # where the owner is told of failures: an address, as JSON
+    failures: int = 0
+    alerted_at: datetime | None = _time(nullable=True)
+    note: str | None = _text(nullable=True)  # why it stands where it stands
 
 
-class TaskFire(SQLModel, table=True):
-    """One fire of a task. The key makes it one on any number of nodes."""
+class TaskRun(SQLModel, table=True):
+    """One occurrence of a task. The key makes it one on any number of nodes.
 
-    __tablename__ = "task_fires"
+    Whether people got its outcome is told by the deliveries of its run, or by ``suppressed``.
+    """
+
+    __tablename__ = "task_runs"
+    __table_args__ = (
+        Index("ix_task_runs_inbound", "inbound_id"),
+        Index("ix_task_runs_state", "state", "retry_at"),
+    )
 
     task: str = Field(primary_key=True)
     scheduled_for: datetime = Field(sa_column=Column(UtcDateTime(), primary_key=True))
+    trigger: str
+    state: str
     fired_at: datetime = _time()
     left_out: int = 0
-    inbound_id: int = Field(sa_column=Column(BigInteger(), nullable=False))
+    tries: int = 0
+    inbound_id: int | None = Field(default=None, sa_column=Column(BigInteger(), nullable=True))
+    retry_at: datetime | None = _time(nullable=True)
+    finished_at: datetime | None = _time(nullable=True)
+    note: str | None = _text(nullable=True)  # why it was skipped, or what went wrong
+    suppressed: str | None = None  # why nobody is told of the outcome
 
 
 class Grant(SQLModel, table=True):

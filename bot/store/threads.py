@@ -16,6 +16,11 @@ def current(session: Session, key: str) -> Thread | None:
     return session.exec(statement).first()
 
 
+def generations(session: Session, key: str) -> list[Thread]:
+    """All threads of a key, the latest first."""
+    return list(session.exec(select(Thread).where(Thread.key == key).order_by(col(Thread.generation).desc())))
+
+
 def resolve(session: Session, key: str, opened_by: str, new_id: str, now: datetime) -> Thread:
     """The current thread of a key, opened if there is none; simultaneous callers get the same one."""
     found = current(session, key)

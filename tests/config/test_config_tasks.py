@@ -138,7 +138,7 @@ def test_faulty_tasks_are_named(lines: Lines) -> None:
         'you mean "Europe/Berlin"?',
         'config.yaml:6: tasks[0].prompt: found "  ", expected text',
         "config.yaml:7: tasks[0].targets: found an empty list, expected a list of one or more targets",
-        "config.yaml:9: tasks[1].schedule: expected exactly one of cron and every",
+        "config.yaml:9: tasks[1].schedule: expected exactly one of cron, every and at",
         "config.yaml:10: tasks[1].prompt: the environment variable GONE is not set; set it, or write "
         "${GONE:-} to do "
         "without",

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from bot.app import Hart, Parts
-from bot.store.tables import Delivery, TaskFire
+from bot.store.tables import Delivery, TaskRun
 from channels.feed import FeedEntry
 from tests.clock import ManualClock
 from tests.emulators.openai import OpenAIEmulator
@@ -96,7 +96,7 @@ async def test_a_restart_repeats_nothing_and_makes_up_for_missed_fires_with_one(
     async with hart_on(open_site, clock) as hart:
         await ada.hears(3)
         assert await hart.scheduler.tick() == 0
-        fires = sorted(await rows(hart, TaskFire), key=lambda fire: fire.scheduled_for)
+        fires = sorted(await rows(hart, TaskRun), key=lambda fire: fire.scheduled_for)
     assert [fire.left_out for fire in fires] == [0, 0, 4]
     assert [sent.text for sent in ada.got()] == ["answer to: tick"] * 3
 
@@ -142,7 +142,7 @@ async def test_two_nodes_fire_once(
             made = await asyncio.gather(*(node.scheduler.tick() for node in nodes))
             assert sum(made) == 1
             await ada.hears(count)
-        assert len(await rows(nodes[0], TaskFire)) == 5
+        assert len(await rows(nodes[0], TaskRun)) == 5
     assert len(ada.got()) == len(openai.requests) == 5
 
 
@@ -178,7 +178,7 @@ async def test_a_run_by_hand_leaves_the_schedule_as_it_is(
         clock.move(MINUTE / 2)
         assert await hart.scheduler.tick() == 1
         await eventually(lambda: _no_delivery_open(hart))
-        fires = len(await rows(hart, TaskFire))
+        fires = len(await rows(hart, TaskRun))
     assert len(ada.got()) == fires
 
 
@@ -240,7 +240,7 @@ async def _replied(client) -> bool:
 
 async def _no_delivery_open(hart: Hart) -> bool:
     deliveries = await rows(hart, Delivery)
-    fires = await rows(hart, TaskFire)
+    fires = await rows(hart, TaskRun)
     runs = {delivery.run_id for delivery in deliveries}
     return len(runs) == len(fires) > 0 and all(row.state in ("sent", "failed") for row in deliveries)
 
@@ -260,4 +260,4 @@ async def test_a_node_without_the_schedule_fires_nothing(
     async with hart_on(sqlite_site, clock, Parts(schedule=False)) as hart:
         ada.says("hello")
         assert await ada.hears(1) == ["answer to: hello"]
-        assert await rows(hart, TaskFire) == []
+        assert await rows(hart, TaskRun) == []

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -11,12 +12,15 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Engine, create_engine, inspect, text
 from sqlalchemy.schema import SchemaItem
-from sqlmodel import SQLModel
+from sqlmodel import Session, SQLModel
 
 import bot.store.schema
 import bot.store.tables
+from bot.store import task_runs, tasks
 from bot.store.database import Database, postgres_url, sqlite_url
 from bot.store.schema import NewerSchemaError, migrate
+from bot.task_spec import TaskSpec
+from channels.messages import Address
 
 MIGRATIONS = Path(bot.store.schema.__file__).parent / "migrations"
 
@@ -72,6 +76,31 @@ def test_migrating_again_changes_nothing(database: Database) -> None:
     migrate(database)
     with database.engine.connect() as connection:
         assert connection.scalar(text("SELECT epoch FROM lanes")) == 3
+
+
+def test_tasks_of_an_earlier_schema_keep_their_start_and_their_fires(database: Database) -> None:
+    migrate(database, "0006")
+    with database.engine.begin() as connection:
+        for statement in (
+            "INSERT INTO tasks VALUES ('digest', '0 8 * * * UTC on', '2026-11-01 00:00:00')",
+            "INSERT INTO inbound (id, dedupe_key, kind, channel, account, chat_id, sender_id, message_id, "
+            "text, body, received_at, done_at) VALUES (1, 'k', 'task', 'web', 'main', 'main', 's', 'k', '', "
+            "'', '2026-11-01 08:00:00', '2026-11-01 08:01:00')",
+            "INSERT INTO task_fires VALUES ('digest', '2026-11-01 08:00:00', '2026-11-01 08:00:00', 2, 1)",
+        ):
+            connection.execute(text(statement))
+    migrate(database)
+    now = datetime(2026, 11, 1, 12, tzinfo=UTC)
+    spec = TaskSpec("digest", "go", "UTC", (Address("web", "main", "main"),), cron="0 8 * * *")
+    with Session(database.engine) as session:
+        tasks.reconcile(session, {"digest": tasks.Declared(spec, enabled=True)}, now)
+        found = tasks.find(session, "digest")
+        (run,) = task_runs.latest(session, "digest", 5)
+    assert found is not None
+    assert found.row.state == "active"
+    assert found.row.first_seen_at == datetime(2026, 11, 1, tzinfo=UTC)
+    assert found.served_until == datetime(2026, 11, 1, 8, tzinfo=UTC)
+    assert (run.run.state, run.run.left_out) == ("done", 2)
 
 
 def test_a_newer_schema_is_refused_and_left_alone(database: Database) -> None:

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from scheduler.alarm import Alarm, ScheduleTrigger
+from scheduler.alarm import Alarm, TaskTrigger
 from scheduler.dispatcher import TaskDispatcher
 from scheduler.models import Task
 from scheduler.schedule import Interval, parse_cron
@@ -33,7 +33,7 @@ async def until(condition: Callable[[], bool]) -> None:
 
 async def test_an_interval_of_a_second_rings_at_every_second(tmp_path: Path) -> None:
     begun = real_now()
-    task = Task("beat", "Tick.", Interval(timedelta(seconds=1), begun), ZONE, ())
+    task = Task("beat", Interval(timedelta(seconds=1), begun), ZONE)
     ledger = SqliteLedger(tmp_path / "ledger.sqlite", [task])
     ledger.first_seen("beat", begun)
     nodes = [TaskDispatcher(ledger, real_now, sweep_every=LONG) for _ in range(2)]
@@ -51,7 +51,7 @@ async def test_an_interval_of_a_second_rings_at_every_second(tmp_path: Path) -> 
 
 async def test_the_sweep_serves_what_no_alarm_rang_for(tmp_path: Path) -> None:
     at = datetime(2026, 11, 2, tzinfo=UTC)
-    task = Task("yearly", "Look back.", parse_cron("@yearly"), ZONE, ())
+    task = Task("yearly", parse_cron("@yearly"), ZONE)
     ledger = SqliteLedger(tmp_path / "ledger.sqlite", [task])
     ledger.first_seen("yearly", at)
     moments = [at]
@@ -65,7 +65,7 @@ async def test_the_sweep_serves_what_no_alarm_rang_for(tmp_path: Path) -> None:
 
 async def test_a_start_serves_what_became_due_while_down(tmp_path: Path) -> None:
     at = datetime(2026, 11, 2, tzinfo=UTC)
-    ledger = SqliteLedger(tmp_path / "ledger.sqlite", [Task("daily", "Go.", parse_cron("@daily"), ZONE, ())])
+    ledger = SqliteLedger(tmp_path / "ledger.sqlite", [Task("daily", parse_cron("@daily"), ZONE)])
     ledger.first_seen("daily", at)
     dispatcher = TaskDispatcher(ledger, lambda: at + timedelta(days=2, hours=1), sweep_every=LONG)
     await dispatcher.start()
@@ -74,7 +74,7 @@ async def test_a_start_serves_what_became_due_while_down(tmp_path: Path) -> None
 
 
 async def test_a_stop_leaves_no_task_and_no_timer_after_twenty_starts(tmp_path: Path) -> None:
-    tasks = [Task(f"t{n}", "Go.", Interval(timedelta(seconds=1), real_now()), ZONE, ()) for n in range(3)]
+    tasks = [Task(f"t{n}", Interval(timedelta(seconds=1), real_now()), ZONE) for n in range(3)]
     ledger = SqliteLedger(tmp_path / "ledger.sqlite", tasks)
     before = asyncio.all_tasks()
     dispatcher = TaskDispatcher(ledger, real_now, sweep_every=timedelta(milliseconds=20))
@@ -115,10 +115,10 @@ async def test_a_name_that_is_put_again_rings_for_its_new_schedule_alone() -> No
     alarm = Alarm(ring, sweep, LONG)
     alarm.start()
     for _ in range(20):
-        alarm.put("a", Interval(timedelta(seconds=1), real_now()), ZONE)
-    alarm.put("b", Interval(timedelta(seconds=1), real_now()), ZONE)
-    alarm.put("b", parse_cron("0 0 29 2 *"), ZONE)
-    alarm.put("c", Interval(timedelta(seconds=1), real_now()), ZONE)
+        alarm.put(Task("a", Interval(timedelta(seconds=1), real_now()), ZONE))
+    alarm.put(Task("b", Interval(timedelta(seconds=1), real_now()), ZONE))
+    alarm.put(Task("b", parse_cron("0 0 29 2 *"), ZONE))
+    alarm.put(Task("c", Interval(timedelta(seconds=1), real_now()), ZONE))
     alarm.keep_only({"a", "b"})
     await until(lambda: len(rung) >= 2)
     await alarm.stop()
@@ -137,7 +137,7 @@ async def test_a_callback_that_fails_rings_again(caplog: pytest.LogCaptureFixtur
 
     alarm = Alarm(ring, sweep, LONG)
     alarm.start()
-    alarm.put("a", Interval(timedelta(seconds=1), real_now()), ZONE)
+    alarm.put(Task("a", Interval(timedelta(seconds=1), real_now()), ZONE))
     with caplog.at_level(logging.ERROR):
         await until(lambda: len(rung) >= 2)
         await alarm.stop()
@@ -146,7 +146,20 @@ async def test_a_callback_that_fails_rings_again(caplog: pytest.LogCaptureFixtur
 
 def test_moments_slept_through_ring_once() -> None:
     begun = datetime(2026, 11, 2, tzinfo=UTC)
-    trigger = ScheduleTrigger(Interval(timedelta(seconds=1), begun), ZONE)
+    trigger = TaskTrigger(Task("beat", Interval(timedelta(seconds=1), begun), ZONE))
     woken = begun + timedelta(hours=8, milliseconds=300)
     assert trigger.get_next_fire_time(begun, woken) == begun + timedelta(hours=8, seconds=1)
     assert trigger.get_next_fire_time(None, begun) == begun + timedelta(seconds=1)
+
+
+def test_an_alarm_rings_when_the_jitter_of_an_occurrence_has_passed() -> None:
+    begun = datetime(2026, 11, 2, tzinfo=UTC)
+    task = Task("beat", Interval(timedelta(hours=1), begun), ZONE, jitter=timedelta(minutes=30))
+    trigger = TaskTrigger(task)
+    rung = [begun]
+    while len(rung) < 25:
+        rung.append(trigger.get_next_fire_time(rung[-1], rung[-1]) or begun)
+    hours = [begun + timedelta(hours=hour) for hour in range(25)]
+    delays = [late - hour for late, hour in zip(rung[1:], hours, strict=False)]
+    assert all(timedelta(0) <= one <= timedelta(minutes=30) for one in delays)
+    assert len(set(delays)) > 10

@@ -4,16 +4,21 @@ import asyncio
 import logging
 import os
 import sqlite3
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
 
 from scheduler.dispatcher import TaskDispatcher
-from scheduler.models import Target, Task
+from scheduler.hours import parse_hours
+from scheduler.jitter import delay
+from scheduler.models import Misfire, Overlap, Task
+from scheduler.plan import Fire
 from scheduler.schedule import Interval, Schedule, parse_cron
 from tests.scheduler.sqlite_ledger import SqliteLedger
 
@@ -42,15 +47,8 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "ledger.sqlite"
 
 
-def make_task(name: str = "digest", schedule: Schedule | None = None, *, enabled: bool = True) -> Task:
-    return Task(
-        name=name,
-        prompt="Post the digest.",
-        schedule=schedule or parse_cron("0 8 * * 1-5"),
-        zone=BERLIN,
-        targets=(Target("web", "main", "main"),),
-        enabled=enabled,
-    )
+def make_task(name: str = "digest", schedule: Schedule | None = None, **rules: Any) -> Task:
+    return Task(name, schedule or parse_cron("0 8 * * 1-5"), BERLIN, **rules)
 
 
 def make_ledger(path: Path, *tasks: Task, node: str = "node") -> SqliteLedger:
@@ -135,7 +133,10 @@ async def test_a_task_that_cannot_be_served_does_not_stop_the_others(
 ) -> None:
     ledger = make_ledger(path, make_task("broken"), make_task("sound"))
     with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE start SET at = 'not a time' WHERE task = 'broken'")
+        connection.execute(
+            "CREATE TRIGGER refuse BEFORE INSERT ON fire WHEN new.task = 'broken' "
+            "BEGIN SELECT RAISE(ABORT, 'no'); END"
+        )
     clock.at = START + timedelta(hours=2)
     assert await TaskDispatcher(ledger, clock).tick() == 1
     assert len(ledger.fires("sound")) == 1
@@ -153,7 +154,7 @@ async def test_a_store_that_was_away_is_served_at_the_next_tick(
     away = path.with_suffix(".away")
     os.rename(path, away)
     assert await dispatcher.tick() == 0
-    assert "could not be served" in caplog.text
+    assert "could not be read" in caplog.text
     os.replace(away, path)
     assert await dispatcher.tick() == 1
 
@@ -178,18 +179,21 @@ async def test_a_run_by_hand_leaves_the_schedule_as_it_was(path: Path, clock: Ha
     assert await dispatcher.run_now("digest")
     clock.at = START + timedelta(minutes=120)
     await dispatcher.tick()
-    assert [at - START for at, _ in ledger.fires("digest")] == [
-        timedelta(minutes=60),
-        timedelta(minutes=90, microseconds=1),
-        timedelta(minutes=120),
+    assert [(at - START, left_out) for at, left_out in ledger.fires("digest")] == [
+        (timedelta(minutes=90, microseconds=1), 0),
+        (timedelta(minutes=120), 1),
     ]
 
 
 async def test_a_run_by_hand_on_the_very_minute_is_a_run_of_its_own(path: Path, clock: HandClock) -> None:
     ledger = make_ledger(path, make_task())
     clock.at = START + timedelta(hours=1)
-    assert await TaskDispatcher(ledger, clock).run_now("digest")
-    assert [at - clock.at for at, _ in ledger.fires("digest")] == [timedelta(0), timedelta(microseconds=1)]
+    dispatcher = TaskDispatcher(ledger, clock)
+    assert await dispatcher.run_now("digest")
+    assert await dispatcher.run_now("digest")
+    await dispatcher.tick()
+    fires = [(at - clock.at) / timedelta(microseconds=1) for at, _ in ledger.fires("digest")]
+    assert fires == [0, 1, 2]
 
 
 async def test_a_disabled_task_can_be_run_by_hand_and_an_unknown_one_cannot(
@@ -208,3 +212,85 @@ async def test_a_failure_of_a_run_by_hand_is_told_to_who_asked(path: Path, clock
     os.unlink(path)
     with pytest.raises(sqlite3.OperationalError):
         await TaskDispatcher(ledger, clock).run_now("digest")
+
+
+async def test_what_was_missed_is_skipped_and_recorded_where_that_is_the_policy(
+    path: Path, clock: HandClock
+) -> None:
+    ledger = make_ledger(path, make_task(misfire=Misfire.SKIP))
+    dispatcher = TaskDispatcher(ledger, clock)
+    clock.at = START + timedelta(days=3)
+    await dispatcher.tick()
+    clock.at = START + timedelta(days=3, hours=1, seconds=40)
+    await dispatcher.tick()
+    assert ledger.skips("digest") == ["missed by 23 hours", None]
+    assert [left_out for _, left_out in ledger.fires("digest")] == [2, 0]
+
+
+@pytest.mark.parametrize(
+    ("overlap", "skips", "cancels"),
+    [
+        (Overlap.SKIP, ["the run before was still going on"] * 3 + [None], 0),
+        (Overlap.QUEUE, [None], 0),
+        (Overlap.CANCEL_PREVIOUS, [None] * 4, 3),
+    ],
+)
+async def test_occurrences_while_a_run_goes_on_follow_the_policy(
+    path: Path, clock: HandClock, overlap: Overlap, skips: list[str | None], cancels: int
+) -> None:
+    task = make_task(schedule=Interval(timedelta(hours=1), START), overlap=overlap)
+    ledger = RememberingLedger(path, [task])
+    ledger.first_seen("digest", START)
+    ledger.busy.add("digest")
+    dispatcher = TaskDispatcher(ledger, clock)
+    for _ in range(3):
+        clock.at += timedelta(hours=1)
+        await dispatcher.tick()
+    ledger.busy.clear()
+    clock.at += timedelta(minutes=1) if overlap is Overlap.QUEUE else timedelta(hours=1)
+    await dispatcher.tick()
+    assert ledger.skips("digest") == skips
+    assert sum(fire.cancel_previous for fire in ledger.made) == cancels
+    assert sum(left_out + 1 for _, left_out in ledger.fires("digest")) >= 3
+
+
+async def test_a_task_runs_in_its_active_hours_alone(path: Path, clock: HandClock) -> None:
+    hours = parse_hours("22:00-06:00")
+    ledger = make_ledger(path, make_task(schedule=Interval(timedelta(hours=1), START), hours=hours))
+    dispatcher = TaskDispatcher(ledger, clock)
+    for _ in range(24):
+        clock.at += timedelta(hours=1)
+        await dispatcher.tick()
+    ran = [
+        at.astimezone(BERLIN).hour
+        for (at, _), skipped in zip(ledger.fires("digest"), ledger.skips("digest"), strict=True)
+        if skipped is None
+    ]
+    assert ran == [22, 23, 0, 1, 2, 3, 4, 5]
+
+
+async def test_an_occurrence_with_jitter_fires_later_and_once(path: Path, clock: HandClock) -> None:
+    jitter = timedelta(minutes=20)
+    ledger = make_ledger(path, make_task(jitter=jitter))
+    dispatcher = TaskDispatcher(ledger, clock)
+    eight = START + timedelta(hours=1)
+    late = delay("digest", eight, jitter)
+    assert timedelta(0) < late < jitter
+    made = []
+    for moment in (eight + late - timedelta(seconds=1), eight + late, eight + jitter, eight + 2 * jitter):
+        clock.at = moment
+        made.append(await dispatcher.tick())
+    assert made == [0, 1, 0, 0]
+    assert ledger.fires("digest") == [(eight, 0)]
+
+
+class RememberingLedger(SqliteLedger):
+    """Keeps what it was asked to fire."""
+
+    def __init__(self, path: Path, tasks: Sequence[Task]) -> None:
+        super().__init__(path, tasks)
+        self.made: list[Fire] = []
+
+    async def fire(self, task: Task, fire: Fire) -> bool:
+        self.made.append(fire)
+        return await super().fire(task, fire)
