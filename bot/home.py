@@ -3,9 +3,7 @@
 import logging
 import mimetypes
 import os
-import re
 import shutil
-import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
@@ -15,10 +13,9 @@ from filelock import FileLock, Timeout
 from agent_core.paths import ThreadFiles
 from bot.drafts import FileDraft
 from bot.errors import OperatorError
+from channels.file_names import safe_name
 
 log = logging.getLogger(__name__)
-
-MAX_NAME_BYTES = 120
 
 
 class HomeBusyError(OperatorError):
@@ -129,15 +126,3 @@ def _told(_function: object, path: str, raised: tuple[object, BaseException, obj
     error = raised[1]
     if not isinstance(error, FileNotFoundError):
         log.warning("%s could not be deleted: %s", path, error)
-
-
-def safe_name(name: str) -> str:
-    """A file name that is safe on any disk, still readable, and never empty or hidden."""
-    name = unicodedata.normalize("NFC", name).replace("\\", "/").rsplit("/", 1)[-1]
-    name = "".join("_" if unicodedata.category(char)[0] in "CZ" and char != " " else char for char in name)
-    name = re.sub(r'[<>:"|?*]', "_", name).strip(" .") or "file"
-    stem, dot, suffix = name.rpartition(".")
-    if not dot or len(suffix) > 16:
-        stem, dot, suffix = name, "", ""
-    room = MAX_NAME_BYTES - len((dot + suffix).encode())
-    return stem.encode()[:room].decode(errors="ignore") + dot + suffix

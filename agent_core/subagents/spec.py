@@ -3,8 +3,11 @@
 import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from langchain_core.tools import BaseTool
+if TYPE_CHECKING:
+    # Configuration reads this module, and must not import an agent for it.
+    from langchain_core.tools import BaseTool
 
 TASK_TOOL = "task"
 
@@ -107,7 +110,7 @@ def subagent_specs(settings: SubagentSettings, tools: Sequence[str]) -> dict[str
     return specs
 
 
-def tools_of(spec: SubagentSpec, tools: Sequence[BaseTool]) -> list[BaseTool]:
+def tools_of(spec: SubagentSpec, tools: "Sequence[BaseTool]") -> "list[BaseTool]":
     """Give the tools of a kind, in the lead agent's order."""
     return [
         tool for tool in tools if tool.name != TASK_TOOL and (spec.tools is None or tool.name in spec.tools)

@@ -11,10 +11,10 @@ from pydantic import TypeAdapter
 from agent_core.paths import UPLOADS, ThreadFiles
 from agent_core.runtime import Upload
 from bot.directory import ChannelDirectory
-from bot.home import safe_name
 from bot.store.runs import Turn
 from channels.channel import Channel
 from channels.errors import AttachmentError
+from channels.file_names import safe_name
 from channels.messages import Attachment
 
 log = logging.getLogger(__name__)

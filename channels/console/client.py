@@ -14,8 +14,8 @@ from urllib.parse import quote
 import httpx
 
 from channels.feed import FeedEntry, FeedFile, FeedPage
+from channels.file_names import safe_name
 from channels.views import RunView
-from channels.web.uploads import safe_name
 from channels.web.wire import WireError, parse_entry, parse_page, parse_view
 
 # Keep-alives come every 15 s; three missing ones are a dead connection.

@@ -11,9 +11,10 @@ from fastapi.responses import FileResponse, JSONResponse
 from channels.channel import Inbox
 from channels.errors import InboxUnavailableError
 from channels.feed import LOCAL_SENDER, Feed, FeedChannel
+from channels.file_names import safe_name
 from channels.messages import Address, ChatKind, InboundMessage, Sender
 from channels.web.stream import EventStream
-from channels.web.uploads import PostedMessage, UploadLimits, read_message, safe_name
+from channels.web.uploads import PostedMessage, UploadLimits, read_message
 from channels.web.wire import page_json
 
 CHAT_NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")

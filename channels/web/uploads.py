@@ -17,6 +17,7 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.requests import ClientDisconnect
 
 from channels.feed import Staging
+from channels.file_names import safe_name
 from channels.messages import Attachment
 
 MESSAGE_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
@@ -106,16 +107,6 @@ def check_message(text: str, message_id: str, files: int, limits: UploadLimits) 
     if not clean.strip() and not files:
         raise HTTPException(422, "The message is empty.")
     return clean
-
-
-def safe_name(name: str) -> str:
-    """A file name without directories, control characters or direction tricks. Pure."""
-    last = re.split(r"[/\\]", _UNPRINTABLE.sub("", name))[-1].strip(" .")
-    encoded = last.encode("utf-8", "replace").decode("utf-8")
-    stem, dot, suffix = encoded.rpartition(".")
-    if len(encoded) > 150:
-        encoded = f"{stem[:120]}{dot}{suffix[:20]}" if stem else encoded[:150]
-    return encoded or "file"
 
 
 async def _read_json(body: AsyncIterator[bytes], limits: UploadLimits) -> PostedMessage:

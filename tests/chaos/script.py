@@ -5,6 +5,7 @@ A text that ends in ``file`` makes the model write a file and present it before 
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
@@ -12,7 +13,7 @@ from agent_core.paths import OUTPUTS
 from channels.telegram.render import REPEAT_MARK
 from tests.chaos.oracle import Line, Part, Posted, Script, Speaker
 from tests.emulators.openai import Call, ChatRequest, Recorded, Reply
-from tests.emulators.openai.wire import text_of
+from tests.emulators.openai.wire import is_said, said_in, text_of
 from tests.emulators.telegram import Sent
 
 _CONTEXT = re.compile(r"\s*<context>.*?</context>", re.DOTALL)
@@ -65,15 +66,19 @@ def model(request: ChatRequest) -> Reply:
 
 
 def request_lines(request: Recorded) -> list[Line]:
-    """The conversation in a request, without the system prompt."""
-    return [_wire_line(message) for message in request.messages if message["role"] != "system"]
+    """The conversation in a request, without the system prompt and the reminders."""
+    return [
+        _wire_line(message)
+        for message in request.messages
+        if message["role"] != "system" and (message["role"] != "user" or is_said(message))
+    ]
 
 
-def _wire_line(message: dict[str, object]) -> Line:
+def _wire_line(message: dict[str, Any]) -> Line:
     text = text_of(message)
     match message:
         case {"role": "user"}:
-            return Line(Speaker.HUMAN, plain(text))
+            return Line(Speaker.HUMAN, plain(said_in(message)))
         case {"role": "tool"}:
             return Line(Speaker.RESULT, text)
         case {"tool_calls": [*calls]}:

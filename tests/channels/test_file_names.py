@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.home import MAX_NAME_BYTES, safe_name
+from channels.file_names import MAX_NAME_BYTES, safe_name
 
 
 @pytest.mark.parametrize(
@@ -18,6 +18,7 @@ from bot.home import MAX_NAME_BYTES, safe_name
         (".bashrc", "bashrc"),
         ("a\x00b\n.txt", "a_b_.txt"),
         ("what?.txt", "what_.txt"),
+        ("\u202egpj.exe", "_gpj.exe"),
         ("", "file"),
         ("..", "file"),
         ("/", "file"),
