@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 import mimetypes
 import re
 import shutil
@@ -9,7 +10,7 @@ import tempfile
 import uuid
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -25,7 +26,10 @@ from agent_core.models.spec import ModelSpec
 from agent_core.modes import Mode
 from agent_core.paths import UPLOADS, ThreadFiles
 from agent_core.runtime import AgentRuntime, AgentSettings, RunRequest, Upload
+from agent_core.skills.loader import load_skills
 from agent_core.turns import Said
+
+_log = logging.getLogger(__name__)
 
 Models = Sequence[ModelSpec | Mapping[str, Any]] | Path | str
 """Models, or a YAML file that lists them under ``models``, such as ``config.yaml``."""
@@ -86,7 +90,8 @@ class AsyncHartClient:
         database_url: A Postgres server for the conversations, instead of a file in ``home``.
         default_model: Name of the model to use where none is asked for; None for the first.
         tools: Further tools, beside those for files.
-        skills: Folder that the agent can read as ``/mnt/skills``.
+        skills: Folder that the agent can read as ``/mnt/skills``; it is told of the skills in its folders
+            ``public`` and ``custom``.
         settings: What else is set about the agent.
         parts: What its middlewares ask others for.
     """
@@ -128,7 +133,8 @@ class AsyncHartClient:
             checkpoints = await stack.enter_async_context(
                 open_checkpoints(self._database_url, home / "checkpoints.db")
             )
-            runtime = AgentRuntime(catalog, checkpoints, self._tools, self._settings, self._parts)
+            settings = await asyncio.to_thread(self._with_skills)
+            runtime = AgentRuntime(catalog, checkpoints, self._tools, settings, self._parts)
             self._open = _Open(home, catalog, checkpoints, runtime)
             self._stack = stack.pop_all()
         return self
@@ -276,6 +282,13 @@ class AsyncHartClient:
             raise HomeInUseError(f"another client works in {home}") from None
         stack.callback(lock.release)
         return home
+
+    def _with_skills(self) -> AgentSettings:
+        found = load_skills(self._skills)
+        for problem in found.problems:
+            _log.warning("A skill is left out. %s", problem)
+        settings = self._settings or AgentSettings()
+        return replace(settings, skills=settings.skills or found.skills)
 
     def _catalog(self) -> ModelCatalog:
         given = self._models

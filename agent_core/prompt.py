@@ -1,5 +1,10 @@
 """The system prompt: the same bytes for every user, thread and day, so that providers can cache it."""
 
+from collections.abc import Sequence
+
+from agent_core.skills.menu import skills_menu
+from agent_core.skills.skill import Skill
+
 _HEAD = """\
 You are Hart, a team-mate in a chat. People talk to you in direct messages and in groups, send you \
 files, and put you on a schedule.
@@ -41,13 +46,16 @@ these tags. Do not answer them and do not mention them.
 """
 
 
-def system_prompt(instructions: str = "") -> str:
-    """Give the system prompt with the operator's own instructions after it.
+def system_prompt(instructions: str = "", skills: Sequence[Skill] = ()) -> str:
+    """Give the system prompt with the skills and the operator's own instructions after it.
 
     Args:
         instructions: From the configuration; the same for everybody.
+        skills: Those the agent is told of.
     """
     parts = [_HEAD, FILES, TOOLS, TRUST]
+    if skills:
+        parts.append(skills_menu(skills))
     if instructions.strip():
         parts.append(f"Instructions of the operator\n{instructions.strip()}")
     return "\n\n".join(parts)

@@ -29,6 +29,7 @@ from agent_core.models.offline import OfflineChatModel
 from agent_core.modes import Mode
 from agent_core.paths import ThreadFiles
 from agent_core.prompt import system_prompt
+from agent_core.skills.skill import Skill
 from agent_core.state import ThreadState
 from agent_core.stream_events import StreamEvents, started
 from agent_core.subagents.spec import SubagentSettings, SubagentSpec
@@ -60,11 +61,13 @@ class AgentSettings:
         instructions: The operator's addition to the system prompt.
         chain: What is configured about its middlewares.
         subagents: Kinds of subagents beside the built-in ones.
+        skills: What the agent and its subagents are told of; the files lie at their locations.
     """
 
     instructions: str = ""
     chain: ChainSettings = field(default_factory=ChainSettings)
     subagents: tuple[SubagentSpec, ...] = ()
+    skills: tuple[Skill, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +130,7 @@ class AgentRuntime:
         self._checkpoints = checkpoints
         self._tools = [*file_tools(), *tools]
         settings = settings or AgentSettings()
-        self._prompt = system_prompt(settings.instructions)
+        self._prompt = system_prompt(settings.instructions, settings.skills)
         self._chains = ChainBuilder(models, settings.chain, parts or ChainParts())
         self._team = SubagentTeam(
             models,
@@ -137,6 +140,7 @@ class AgentRuntime:
             ),
             settings.instructions,
             self._chains.build_for_subagent,
+            settings.skills,
         )
         self._agents: dict[str, LeadAgent] = {}
         self._state_agent: LeadAgent | None = None

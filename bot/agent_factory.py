@@ -1,6 +1,7 @@
 """From settings to the agent."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -16,6 +17,8 @@ from agent_core.models.spec import ModelSpec
 from agent_core.net import SafeHttp
 from agent_core.runtime import AgentRuntime, AgentSettings
 from agent_core.sandbox.sandbox import SandboxProvider
+from agent_core.skills.loader import load_skills
+from agent_core.skills.skill import Skill, SkillSet
 from agent_core.subagents.spec import SubagentConfigError
 from agent_core.tools.bash import make_bash
 from agent_core.tools.feeds import make_read_feed
@@ -23,6 +26,8 @@ from bot.agent_chain import chain_settings
 from bot.agent_subagents import subagent_specs
 from bot.config import Config, ModelConfig, Settings
 from bot.errors import OperatorError
+
+log = logging.getLogger(__name__)
 
 
 def build_catalog(config: Config) -> ModelCatalog:
@@ -58,6 +63,14 @@ def _spec(model: ModelConfig) -> ModelSpec:
     )
 
 
+def find_skills(settings: Settings) -> SkillSet:
+    """The skills there are, as they stay until the process ends; what is wrong is logged. Blocks."""
+    found = load_skills(settings.skills_directory)
+    for problem in found.problems:
+        log.warning("A skill is left out. %s", problem)
+    return found
+
+
 def _runtime(
     catalog: ModelCatalog,
     checkpoints: Checkpoints,
@@ -78,6 +91,7 @@ async def open_runtime(
     checkpoints: Checkpoints,
     sandboxes: SandboxProvider | None,
     parts: ChainParts,
+    skills: tuple[Skill, ...],
 ) -> AsyncIterator[AgentRuntime]:
     """The agent with its tools."""
     config = settings.config
@@ -88,6 +102,7 @@ async def open_runtime(
             instructions=config.agent.instructions,
             chain=chain_settings(config),
             subagents=subagent_specs(config),
+            skills=skills,
         )
         # Where no command can run, the model is offered no tool for it.
         bash = [make_bash(sandboxes, config.sandbox.command_seconds)] if sandboxes else []

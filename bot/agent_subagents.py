@@ -12,6 +12,7 @@ def subagent_specs(config: Config) -> tuple[SubagentSpec, ...]:
             description=kind.description,
             prompt=kind.prompt,
             tools=kind.tools,
+            skills=kind.skills,
             model=kind.model,
             max_turns=kind.max_turns,
             seconds=kind.timeout_seconds,

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from agent_core.checkpoints import open_checkpoints
 from agent_core.models.catalog import ModelCatalog
 from agent_core.runtime import AgentRuntime
+from agent_core.skills.skill import SkillSet
 from bot.agent_chain import chain_parts
-from bot.agent_factory import build_catalog, open_runtime
+from bot.agent_factory import build_catalog, find_skills, open_runtime
 from bot.archive import Archive
 from bot.channel_factory import build_channels, build_policies
 from bot.checks import CredentialChecks
@@ -105,6 +106,7 @@ class Hart:
         runtime: The agent.
         home: The folder it works in.
         pairing: Lets people in.
+        skills: Those the agent is told of, and what is wrong with others.
     """
 
     url: str
@@ -116,6 +118,7 @@ class Hart:
     runtime: AgentRuntime
     home: Home
     pairing: Pairing
+    skills: SkillSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,8 +167,9 @@ async def running(
         )
         sandboxes = await stack.enter_async_context(open_sandboxes(config.sandbox, home, now))
         asks = await asyncio.to_thread(chain_parts, config, backend.database, now)
+        skills = await asyncio.to_thread(find_skills, settings)
         runtime = await stack.enter_async_context(
-            open_runtime(settings, catalog, checkpoints, sandboxes, asks)
+            open_runtime(settings, catalog, checkpoints, sandboxes, asks, skills.skills)
         )
         feed = LedgerFeed(backend.database, home, backend.signals)
         channels = ChannelDirectory(build_channels(settings, home, feed))
@@ -225,6 +229,7 @@ async def running(
             runtime=runtime,
             home=home,
             pairing=assembly.pairing,
+            skills=skills,
         )
 
 

@@ -108,7 +108,8 @@ async def hart_on(site: Site, now: Clock = system_clock, parts: Parts = EVERYTHI
     """Run Hart on a site while the block runs."""
     site.write()
     settings = load(site.root, site.environ)
-    async with running(settings, Home(site.home), site.environ, parts, now) as hart:
+    home = Home(site.home, settings.skills_directory)
+    async with running(settings, home, site.environ, parts, now) as hart:
         yield hart
 
 

@@ -1,6 +1,10 @@
 """What subagents are told: the same bytes for every task of one kind, so that providers can cache it."""
 
+from collections.abc import Sequence
+
 from agent_core.prompt import FILES, TOOLS, TRUST
+from agent_core.skills.menu import skills_menu
+from agent_core.skills.skill import Skill
 from agent_core.subagents.spec import SubagentSpec
 
 _HEAD = """\
@@ -17,14 +21,17 @@ open. No account of your steps.
 """
 
 
-def subagent_prompt(spec: SubagentSpec, instructions: str = "") -> str:
+def subagent_prompt(spec: SubagentSpec, instructions: str = "", skills: Sequence[Skill] = ()) -> str:
     """Give the system prompt of a kind.
 
     Args:
         spec: The kind.
         instructions: The operator's, as the lead agent has them.
+        skills: Those the kind may use.
     """
     parts = [_HEAD, FILES, TOOLS, TRUST]
+    if skills:
+        parts.append(skills_menu(skills))
     if spec.prompt.strip():
         parts.append(f"Your part\n{spec.prompt.strip()}")
     if instructions.strip():

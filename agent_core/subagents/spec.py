@@ -9,7 +9,11 @@ if TYPE_CHECKING:
     # Configuration reads this module, and must not import an agent for it.
     from langchain_core.tools import BaseTool
 
+from agent_core.skills.skill import Skill
+
 TASK_TOOL = "task"
+
+_READ_TOOL = "read_file"
 
 GENERAL_PURPOSE = "general-purpose"
 BASH = "bash"
@@ -39,6 +43,7 @@ class SubagentSpec:
         model: Name of the model; None for the lead agent's.
         max_turns: How often it may ask its model; then it has to sum up.
         seconds: How long it may work.
+        skills: Names of the skills it is told of; None for all, if it can read files.
     """
 
     name: str
@@ -48,6 +53,7 @@ class SubagentSpec:
     model: str | None = None
     max_turns: int = 150
     seconds: float = CUSTOM_SECONDS
+    skills: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +123,30 @@ def tools_of(spec: SubagentSpec, tools: "Sequence[BaseTool]") -> "list[BaseTool]
     ]
 
 
+def check_skills(spec: SubagentSpec, known: Sequence[str]) -> None:
+    """See that a kind can use the skills it names.
+
+    Raises:
+        SubagentConfigError: There is no such skill, or the kind has no tool to read it.
+    """
+    if spec.skills and not _can_read(spec):
+        raise SubagentConfigError(f"{spec.name}: skills need the tool {_READ_TOOL!r}; add it to tools")
+    for name in spec.skills or ():
+        if name not in known:
+            raise SubagentConfigError(f"{spec.name}: there is no skill {name!r}{_suggest(name, known)}")
+
+
+def skills_of(spec: SubagentSpec, skills: Sequence[Skill]) -> list[Skill]:
+    """Give the skills of a kind, in the lead agent's order."""
+    if not _can_read(spec):
+        return []
+    return [skill for skill in skills if spec.skills is None or skill.name in spec.skills]
+
+
+def _can_read(spec: SubagentSpec) -> bool:
+    return spec.tools is None or _READ_TOOL in spec.tools
+
+
 def _suggest(name: str, known: Sequence[str]) -> str:
     close = difflib.get_close_matches(name, known, n=1)
-    return f"; did you mean {close[0]!r}?" if close else f"; there are {', '.join(known)}"
+    return f"; did you mean {close[0]!r}?" if close else f"; there are {', '.join(known) or 'none'}"

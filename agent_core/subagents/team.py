@@ -8,11 +8,14 @@ from langchain_core.tools import BaseTool
 from agent_core.lead_agent import LeadAgent, make_lead_agent
 from agent_core.middlewares.chain import LAYER_TOOLS, Chain
 from agent_core.models.catalog import ModelCatalog
+from agent_core.skills.skill import Skill
 from agent_core.subagents.prompt import subagent_prompt
 from agent_core.subagents.spec import (
     SubagentConfigError,
     SubagentSettings,
     SubagentSpec,
+    check_skills,
+    skills_of,
     subagent_specs,
     tools_of,
 )
@@ -31,6 +34,7 @@ class SubagentTeam:
         settings: What is configured.
         instructions: The operator's, as the lead agent has them.
         chain_of: Gives the middlewares.
+        skills: Those there are.
 
     Raises:
         SubagentConfigError: A kind is defined in a way that cannot work.
@@ -43,16 +47,19 @@ class SubagentTeam:
         settings: SubagentSettings,
         instructions: str,
         chain_of: ChainOf,
+        skills: Sequence[Skill] = (),
     ) -> None:
         self._models = models
         self._tools = tools
         self._settings = settings
         self._instructions = instructions
         self._chain_of = chain_of
+        self._skills = skills
         self._specs = subagent_specs(settings, [*(tool.name for tool in tools), *LAYER_TOOLS])
         for spec in self._specs.values():
             if spec.model is not None and spec.model not in models.names:
                 raise SubagentConfigError(f"{spec.name}: there is no model {spec.model!r}")
+            check_skills(spec, [skill.name for skill in skills])
         self._agents: dict[tuple[str, str], LeadAgent] = {}
 
     def task_tool(self, model: str) -> BaseTool:
@@ -77,6 +84,6 @@ class SubagentTeam:
             tools_of(spec, self._tools),
             self._chain_of(model, spec.max_turns, spec.tools),
             None,
-            subagent_prompt(spec, self._instructions),
+            subagent_prompt(spec, self._instructions, skills_of(spec, self._skills)),
             name=spec.name,
         )

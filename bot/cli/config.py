@@ -10,6 +10,7 @@ import typer
 from ruamel.yaml import YAML
 from ruamel.yaml.scalarstring import LiteralScalarString
 
+from agent_core.skills.loader import load_skills
 from bot.config import CHANNELS_FILE, CONFIG_FILE, Settings, load
 from bot.config.masking import masked
 from bot.errors import OperatorError
@@ -44,6 +45,9 @@ def report(settings: Settings) -> list[str]:
     for task in config.tasks:
         when = f"{task.schedule.cron} {task.zone}" if task.schedule.cron else f"every {task.schedule.every}"
         lines.append(f"task {task.name}: " + (f"on, {when}" if task.enabled else "off, enabled is false"))
+    skills = load_skills(settings.skills_directory)
+    lines += [f"skill {skill.name}: {skill.source}" for skill in skills.skills]
+    lines += [f"A skill is left out. {problem}" for problem in skills.problems]
     return lines
 
 

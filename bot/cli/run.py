@@ -93,3 +93,5 @@ def _greeting(around: Surroundings, hart: "Hart") -> Iterator[str]:
     yield f"Model: {config.default_model}"
     for state in around.settings.channels.states():
         yield f"  {state}"
+    for problem in hart.skills.problems:
+        yield f"A skill is left out. {problem}"

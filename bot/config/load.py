@@ -8,6 +8,8 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, SecretStr, ValidationError
 
+from agent_core.skills.loader import load_skills
+from agent_core.skills.skill import SkillSet
 from bot.config.channels_file import ChannelsConfig
 from bot.config.config_file import Config, StorageConfig, normalise_postgres_url
 from bot.config.document import Document, read_document
@@ -48,8 +50,7 @@ class Settings(BaseModel):
     @property
     def skills_directory(self) -> Path | None:
         """Where the skills are; None if there is no such directory."""
-        skills = (self.directory / "skills").resolve()
-        return skills if skills.is_dir() else None
+        return _skills_directory(self.directory)
 
     def feed_directories(self) -> tuple[Path, ...]:
         """The directories whose files the feed reader may open; they need not exist."""
@@ -75,6 +76,7 @@ def load(directory: Path, environ: Mapping[str, str]) -> Settings:
         effective,
         None if channels.problems else channels.value,
         models_given=_gives_models(config.value),
+        skills=_named_skills(directory, effective),
         unusable=config.unusable,
     )
     for fault in rule_faults:
@@ -84,6 +86,17 @@ def load(directory: Path, environ: Mapping[str, str]) -> Settings:
     if problems:
         raise ConfigError(problems)
     return Settings(directory=directory.resolve(), config=effective, channels=channels.value)
+
+
+def _skills_directory(directory: Path) -> Path | None:
+    skills = (directory / "skills").resolve()
+    return skills if skills.is_dir() else None
+
+
+def _named_skills(directory: Path, config: Config) -> SkillSet | None:
+    """The skills there are; None where no kind of subagents names any, which is the usual case."""
+    named = any(kind.skills for kind in config.subagents.kinds)
+    return load_skills(_skills_directory(directory)) if named else None
 
 
 def with_environment(config: Config, variables: Mapping[str, str]) -> tuple[Config, list[Problem]]:

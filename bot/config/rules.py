@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
+from agent_core.skills.skill import SkillSet
 from bot.config.channels_file import ChannelsConfig
 from bot.config.config_file import Config
 from bot.config.explain import suggestion
@@ -23,7 +24,12 @@ class Fault:
 
 
 def broken_rules(
-    config: Config, channels: ChannelsConfig | None, *, models_given: bool, unusable: Collection[str] = ()
+    config: Config,
+    channels: ChannelsConfig | None,
+    *,
+    models_given: bool,
+    skills: SkillSet | None = None,
+    unusable: Collection[str] = (),
 ) -> list[Fault]:
     """What is wrong between the parts.
 
@@ -32,6 +38,7 @@ def broken_rules(
         channels: As read; None when it could not be, and is then not checked against.
         models_given: True when the file lists models. A task's model is only checked then, since
             the models otherwise change with the environment.
+        skills: Those there are; None if no key names any.
         unusable: Top-level keys whose content is faulty by itself; rules about them are left out.
     """
     faults: list[Fault] = []
@@ -39,6 +46,8 @@ def broken_rules(
         faults += _repeated(("models",), (model.name for model in config.models))
         faults += _agent_models(config)
     faults += _repeated(("subagents", "kinds"), (kind.name for kind in config.subagents.kinds))
+    if skills is not None:
+        faults += _subagent_skills(config, skills)
     if "tasks" not in unusable:
         faults += _repeated(("tasks",), (task.name for task in config.tasks))
         if models_given and "models" not in unusable:
@@ -69,6 +78,22 @@ def _agent_models(config: Config) -> Iterator[Fault]:
     for path, name in wanted:
         if name is not None and name not in names:
             yield Fault(path, f", which is no model here; {suggestion(name, names)}")
+
+
+def _subagent_skills(config: Config, skills: SkillSet) -> Iterator[Fault]:
+    broken = {problem.name: problem for problem in skills.problems}
+    for number, kind in enumerate(config.subagents.kinds):
+        path: KeyPath = ("subagents", "kinds", number, "skills")
+        if kind.skills and kind.tools is not None and "read_file" not in kind.tools:
+            yield Fault(path, ", which needs read_file among the tools")
+        for index, name in enumerate(kind.skills or ()):
+            if name in skills.names:
+                continue
+            if name in broken:
+                yield Fault((*path, index), f", which cannot be used: {broken[name]}")
+            else:
+                known = suggestion(name, skills.names) if skills.names else "there are none"
+                yield Fault((*path, index), f", which is no skill here; {known}")
 
 
 def _task_models(config: Config) -> Iterator[Fault]:

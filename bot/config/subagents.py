@@ -11,6 +11,7 @@ class SubagentConfig(Section):
         description: Tells the agent what it is for.
         prompt: What the subagent is told about its work.
         tools: Names of the tools it may use; None for all but ``task``.
+        skills: Names of the skills it is told of; None for all, if it has ``read_file``.
         model: Name of the model; None for the one that the conversation uses.
         max_turns: How often it may ask its model; then it has to sum up.
         timeout_seconds: How long it may work.
@@ -20,6 +21,7 @@ class SubagentConfig(Section):
     description: Text
     prompt: Text
     tools: tuple[Name, ...] | None = None
+    skills: tuple[Slug, ...] | None = None
     model: Name | None = None
     max_turns: PositiveInt = 50
     timeout_seconds: PositiveSeconds = 900
