@@ -1,6 +1,6 @@
 """Who is heard, and with which role. Pure."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.config.channels import Access, DmPolicy, GroupPolicy, MentionPolicy, Role
 from channels.messages import ChatKind, InboundMessage
@@ -71,6 +71,11 @@ def dismissed(message: InboundMessage, access: Access) -> Unheard | None:
     if access.mention is MentionPolicy.THREAD and message.address.platform_thread is None:
         return Unheard("neither addressed to the bot nor in a thread")
     return None
+
+
+def may_follow(message: InboundMessage, access: Access) -> bool:
+    """Whether a message would be heard, were it addressed, and another part of it may be. Pure."""
+    return message.part_of is not None and dismissed(replace(message, addressed=True), access) is None
 
 
 def decide(message: InboundMessage, access: Access, standing: Standing = NO_STANDING) -> Decision:

@@ -338,6 +338,7 @@ class _Assembly:
             threads=threads,
             control=control,
             delivery=delivery,
+            now=now,
         )
         self.proxy = MessageProxy(
             database=database,

@@ -23,6 +23,22 @@ def load_message(body: str, text: str = "") -> InboundMessage:
     return replace(message, text=text) if text else message
 
 
+def joined(first: InboundMessage, parts: Sequence[InboundMessage]) -> InboundMessage:
+    """The parts of what was sent as one as one message, otherwise like ``first``.
+
+    Args:
+        first: One of them.
+        parts: All of them, in order: their files and texts stay in it.
+    """
+    texts = [part.text for part in parts if part.text.strip()]
+    return replace(
+        first,
+        text="\n\n".join(texts),
+        attachments=tuple(file for part in parts for file in part.attachments),
+        reply_to=next((part.reply_to for part in parts if part.reply_to is not None), None),
+    )
+
+
 def dump_addresses(addresses: Sequence[Address]) -> str:
     """Addresses as JSON."""
     return _ADDRESSES.dump_json(tuple(addresses)).decode()

@@ -7,7 +7,17 @@ from datetime import timedelta
 
 from sqlmodel import Session
 
-from bot.access import LOCAL_CHANNELS, Heard, Refused, Unheard, Unpaired, decide, dismissed
+from bot.access import (
+    LOCAL_CHANNELS,
+    Heard,
+    Refused,
+    Standing,
+    Unheard,
+    Unpaired,
+    decide,
+    dismissed,
+    may_follow,
+)
 from bot.buttons import misuse
 from bot.clock import Clock, new_id
 from bot.commands.parse import parse_command
@@ -24,7 +34,7 @@ from bot.loop_guard import LoopGuard, Verdict
 from bot.messages import storable
 from bot.pairing import displacement, invitation
 from bot.standing import Standings
-from bot.store import actions, inbox, outbox, pairing, threads
+from bot.store import actions, inbox, outbox, pairing, parts, threads
 from bot.store.database import Database, StoreUnavailableError
 from bot.store.lanes import lock
 from bot.store.states import InboundKind
@@ -100,13 +110,13 @@ class MessageProxy:
         message = _clean(message)
         policy = self._policies[message.address.channel, message.address.account]
         unheard = dismissed(message, policy.access)
-        if unheard is not None:
+        if unheard is not None and not may_follow(message, policy.access):
             log.debug("not heard on %s: %s", message.address.channel, unheard.reason)
             return
         if message.action is None and not message.text.strip() and not message.attachments:
             log.debug("nothing in the message from %s", message.address.channel)
             return
-        verdict = self._judge(message)
+        verdict = self._judge(message) if unheard is None else Verdict.PASS
         if verdict is Verdict.HELD:
             return
 
@@ -115,6 +125,8 @@ class MessageProxy:
                 return set()
             standing = self._standings.look(session, message, policy.access)
             match decide(message, policy.access, standing):
+                case Unheard() if may_follow(message, policy.access):
+                    return self._store_part(session, message, policy, standing)
                 case Unheard(reason=reason):
                     log.debug("not heard on %s: %s", message.address.channel, reason)
                     return set()
@@ -245,6 +257,19 @@ class MessageProxy:
             sender_id=message.sender.id,
         )
 
+    def _store_part(
+        self, session: Session, message: InboundMessage, policy: Policy, standing: Standing
+    ) -> set[Lane]:
+        """What does not address us is heard with the part that does, and held until that comes."""
+        decision = decide(replace(message, addressed=True), policy.access, standing)
+        if message.part_of is None or not isinstance(decision, Heard):
+            return set()
+        lock(session, chat_lane(message.address))
+        if parts.is_heard(session, message.part_of):
+            return self._store_heard(session, message, policy, decision.role)
+        inbox.hold(session, message, self._now())
+        return set()
+
     def _store_heard(
         self, session: Session, message: InboundMessage, policy: Policy, role: Role
     ) -> set[Lane]:
@@ -315,4 +340,5 @@ def _clean(message: InboundMessage) -> InboundMessage:
         reply_to=None if message.reply_to is None else storable(message.reply_to),
         action=None if message.action is None else storable(message.action),
         reply_via=None if message.reply_via is None else storable(message.reply_via),
+        part_of=None if message.part_of is None else storable(message.part_of),
     )

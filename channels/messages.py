@@ -82,6 +82,8 @@ class InboundMessage:
             trusted. The text is then empty, and ``message_id`` names the message with the button.
         reply_via: Where an answer can go for a while if we may not write in the chat; opaque elsewhere.
             Whoever knows it can write in our name, so it is not in ``repr``.
+        part_of: For one of several messages that its sender sent as one (an album): equal for those, and
+            for nothing else.
     """
 
     address: Address
@@ -96,6 +98,7 @@ class InboundMessage:
     sent_at: datetime | None = None
     action: str | None = None
     reply_via: str | None = field(default=None, repr=False)
+    part_of: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

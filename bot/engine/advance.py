@@ -133,6 +133,7 @@ class ThreadWorker:
         self._attempts = attempts
         self._now = now
         self._step = step
+        self._started = now()
         self._running: dict[str, _Attempt] = {}
         self._draining = asyncio.Event()
 
@@ -161,7 +162,7 @@ class ThreadWorker:
         if self._draining.is_set():
             return
         epoch, turn = await self._database.run(
-            partial(runs.take_over, lane=lane, new_run_id=new_id(), now=self._now())
+            partial(runs.take_over, lane=lane, new_run_id=new_id(), started=self._started, now=self._now())
         )
         with self._fences.holding(lane, epoch) as fence:
             while turn is not None:
@@ -175,7 +176,14 @@ class ThreadWorker:
                 if not await self._take_turn(turn, fence):
                     return
                 turn = await self._database.run(
-                    partial(runs.claim, lane=lane, epoch=epoch, new_run_id=new_id(), now=self._now())
+                    partial(
+                        runs.claim,
+                        lane=lane,
+                        epoch=epoch,
+                        new_run_id=new_id(),
+                        started=self._started,
+                        now=self._now(),
+                    )
                 )
 
     async def _take_turn(self, turn: Turn, fence: Fence) -> bool:

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from agent_core.fence import FencedError
+from bot.clock import Clock
 from bot.engine.advance import ThreadWorker
 from bot.engine.control import STOP_TOPIC, ControlWorker
 from bot.engine.delivery import DeliveryWorker
@@ -17,7 +18,7 @@ from bot.engine.fence import FenceKeeper
 from bot.engine.signals import Signals
 from bot.engine.wakes import Wakes
 from bot.lanes import Lane, LaneKind
-from bot.store import lanes, runs
+from bot.store import lanes, parts, runs
 from bot.store.database import Database, StoreUnavailableError
 
 log = logging.getLogger(__name__)
@@ -44,6 +45,7 @@ class Engine:
         threads: Runs the agent.
         control: Answers commands.
         delivery: Sends.
+        now: The clock.
     """
 
     def __init__(
@@ -57,11 +59,13 @@ class Engine:
         threads: ThreadWorker,
         control: ControlWorker,
         delivery: DeliveryWorker,
+        now: Clock,
     ) -> None:
         self._database = database
         self._dispatcher = dispatcher
         self._signals = signals
         self._wakes = wakes
+        self._now = now
         self._fences = fences
         self._threads = threads
         self._delivery = delivery
@@ -109,7 +113,8 @@ class Engine:
         self._wakes.after(lane, FAILED_LANE_SECONDS)
 
     async def sweep(self) -> None:
-        """Wake every lane that has something open."""
+        """Wake every lane that has something open, and forget what nobody will take any more."""
+        await self._database.run(partial(parts.forget_held, now=self._now()))
         for lane in await self._database.run(lanes.open_lanes):
             await self._wakes.now(lane)
 

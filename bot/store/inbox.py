@@ -33,19 +33,20 @@ def add(
         session,
         Inbound,
         {
-            "dedupe_key": message.dedupe_key,
+            **_content(message),
             "kind": kind,
             "lane": lane.name,
             "thread_id": thread_id,
-            **_origin(message.address),
-            "sender_id": message.sender.id,
-            "message_id": message.message_id,
-            "text": message.text,
-            "body": dump_message(message),
             "targets": dump_addresses(targets) if targets else None,
             "received_at": now,
         },
     )
+
+
+def hold(session: Session, message: InboundMessage, now: datetime) -> bool:
+    """Store a part in no lane, for :mod:`bot.store.parts`; False if its dedupe key is known already."""
+    values = {**_content(message), "kind": InboundKind.HELD, "received_at": now}
+    return insert_once(session, Inbound, values)
 
 
 def add_closed(
@@ -110,15 +111,20 @@ def first_open(session: Session, lane: Lane) -> Inbound | None:
 def first_readable(session: Session, lane: Lane, now: datetime) -> Inbound | None:
     """The oldest open row of a lane; rows that this version cannot read are closed on the way."""
     while (row := first_open(session, lane)) is not None:
-        try:
-            load_message(row.body)
-        except ValidationError:
-            assert row.id is not None
-            log.error("inbound %d cannot be read and is skipped", row.id)
-            close(session, row.id, now, note="unreadable")
-            continue
-        return row
+        if read(row) is not None:
+            return row
+        assert row.id is not None
+        close(session, row.id, now, note="unreadable")
     return None
+
+
+def read(row: Inbound) -> InboundMessage | None:
+    """The message of a row; None if this version cannot read it."""
+    try:
+        return load_message(row.body, row.text)
+    except ValidationError:
+        log.error("inbound %d cannot be read and is skipped", row.id)
+        return None
 
 
 def close(session: Session, inbound_id: int, now: datetime, note: str | None = None) -> None:
@@ -145,6 +151,18 @@ def remember_sender(session: Session, message: InboundMessage, now: datetime) ->
             "first_seen_at": now,
         },
     )
+
+
+def _content(message: InboundMessage) -> dict[str, str | None]:
+    return {
+        "dedupe_key": message.dedupe_key,
+        **_origin(message.address),
+        "sender_id": message.sender.id,
+        "message_id": message.message_id,
+        "text": message.text,
+        "body": dump_message(message),
+        "part_of": message.part_of,
+    }
 
 
 def _origin(address: Address) -> dict[str, str | None]:

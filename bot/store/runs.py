@@ -11,8 +11,8 @@ from sqlmodel import Session, col, select
 from agent_core.events import Usage
 from bot.drafts import Draft
 from bot.lanes import Lane, thread_lane
-from bot.messages import load_addresses, load_message, storable
-from bot.store import inbox, lanes, outbox, threads
+from bot.messages import joined, load_addresses, load_message, storable
+from bot.store import inbox, lanes, outbox, parts, threads
 from bot.store.states import InboundKind, RunState
 from bot.store.tables import Inbound, Run, Thread
 from bot.store.task_turns import TaskTurn, task_turn
@@ -22,11 +22,11 @@ from channels.messages import Address, ChatKind, InboundMessage
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One inbound row to run the agent on.
+    """One inbound row to run the agent on, or several that were sent as one.
 
     Args:
         run_id: Stable over all attempts.
-        inbound_id: The row.
+        inbound_id: The row, or the first of them.
         thread_id: The thread it belongs to.
         message: What was said.
         targets: Where the answer goes.
@@ -59,34 +59,49 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class NotYet:
-    """The next row waits for its next attempt until then."""
+    """The next row waits until then, for its next attempt or for its other parts."""
 
     until: datetime
 
 
-def claim(session: Session, lane: Lane, epoch: int, new_run_id: str, now: datetime) -> Turn | NotYet | None:
+def claim(
+    session: Session, lane: Lane, epoch: int, new_run_id: str, started: datetime, now: datetime
+) -> Turn | NotYet | None:
     """The next turn of a thread, with its attempt counted; None when nothing is open.
+
+    Args:
+        session: The unit of work.
+        lane: The thread's.
+        epoch: Ours.
+        new_run_id: Id for the run if it has not begun yet.
+        started: Since when this process has been at work.
+        now: When.
 
     Raises:
         LostLaneError: The lane is no longer ours.
     """
     lanes.hold(session, lane, epoch)
-    return _claim(session, lane, new_run_id, now)
+    return _claim(session, lane, new_run_id, started, now)
 
 
 def take_over(
-    session: Session, lane: Lane, new_run_id: str, now: datetime
+    session: Session, lane: Lane, new_run_id: str, started: datetime, now: datetime
 ) -> tuple[int, Turn | NotYet | None]:
     """Become a thread's holder and claim its next turn; returns the epoch and what :func:`claim` does."""
-    return lanes.take(session, lane), _claim(session, lane, new_run_id, now)
+    return lanes.take(session, lane), _claim(session, lane, new_run_id, started, now)
 
 
-def _claim(session: Session, lane: Lane, new_run_id: str, now: datetime) -> Turn | NotYet | None:
+def _claim(
+    session: Session, lane: Lane, new_run_id: str, started: datetime, now: datetime
+) -> Turn | NotYet | None:
     row = inbox.first_readable(session, lane, now)
     if row is None:
         return None
     assert row.id is not None
     assert row.thread_id is not None
+    rows = parts.join(session, row, started, now)
+    if isinstance(rows, datetime):
+        return NotYet(rows)
     # The thread's choices and the run, if it was begun, in one look: this is on every message's way.
     begun = select(Thread.model, Thread.mode, Run).outerjoin(Run, col(Run.inbound_id) == row.id)
     found = session.exec(begun.where(Thread.id == row.thread_id)).one()
@@ -104,16 +119,18 @@ def _claim(session: Session, lane: Lane, new_run_id: str, now: datetime) -> Turn
             attempts=1,
         )
         insert_once(session, Run, run.model_dump())
-        return _turn(session, row, run, fresh=True)
+        return _turn(session, row, rows, run, fresh=True)
     if run.not_before is not None and run.not_before > now and run.stop_requested_at is None:
         return NotYet(run.not_before)
     run.attempts += 1
     session.add(run)
-    return _turn(session, row, run, fresh=False)
+    return _turn(session, row, rows, run, fresh=False)
 
 
-def _turn(session: Session, row: Inbound, run: Run, *, fresh: bool) -> Turn:
+def _turn(session: Session, row: Inbound, rows: Sequence[Inbound], run: Run, *, fresh: bool) -> Turn:
     message = load_message(row.body, row.text)
+    if len(rows) > 1:
+        message = joined(message, [part for one in rows if (part := inbox.read(one)) is not None])
     assert row.id is not None
     is_message = row.kind == InboundKind.MESSAGE
     return Turn(
@@ -172,6 +189,8 @@ def close(session: Session, lane: Lane, epoch: int, turn: Turn, closing: Closing
         )
     )
     inbox.close(session, turn.inbound_id, now)
+    if turn.message.part_of is not None:
+        parts.close(session, turn.inbound_id, turn.message.part_of, turn.thread_id, now)
     return outbox.add(session, closing.drafts, now, run_id=turn.run_id)
 
 

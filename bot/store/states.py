@@ -12,6 +12,7 @@ class InboundKind(StrEnum):
     REFUSED = "refused"  # by somebody who is not heard
     DENIED = "denied"  # by somebody who is heard, but not with this
     REJECTED = "rejected"
+    HELD = "held"  # a part of something that no other part has addressed to us yet; see bot.store.parts
 
 
 class RunState(StrEnum):

@@ -86,13 +86,23 @@ class Lane(SQLModel, table=True):
 
 
 class Inbound(SQLModel, table=True):
-    """Something that came in. ``done_at`` is empty while it is open; ids give the order of a lane."""
+    """Something that came in. ``done_at`` is empty while it is open; ids give the order of a lane.
+
+    Of the parts of what was sent as one, ``joined_to`` is the row whose run takes them all, itself included,
+    from when that run begins.
+    """
 
     __tablename__ = "inbound"
     __table_args__ = (
         Index("ix_inbound_open", "done_at", "lane", "id"),
         Index("ix_inbound_chat", "channel", "account", "chat_id", "id"),
         Index("ix_inbound_thread", "thread_id", "id"),
+        Index(
+            "ix_inbound_part",
+            "part_of",
+            sqlite_where=text("part_of IS NOT NULL"),
+            postgresql_where=text("part_of IS NOT NULL"),
+        ),
     )
 
     id: int | None = _row_id()
@@ -110,6 +120,8 @@ class Inbound(SQLModel, table=True):
     body: str = _text()  # the InboundMessage but its text, or for a rejected row what came, as JSON or text
     targets: str | None = _text(nullable=True)  # addresses of the answer when not the message's own, as JSON
     note: str | None = _text(nullable=True)
+    part_of: str | None = None  # equal for the parts of what was sent as one
+    joined_to: int | None = Field(default=None, sa_column=Column(BigInteger(), nullable=True))
     received_at: datetime = _time()
     done_at: datetime | None = _time(nullable=True)
 

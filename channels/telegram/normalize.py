@@ -10,6 +10,7 @@ from channels.messages import Address, Attachment, ChatKind, InboundMessage, Sen
 from channels.telegram.mentions import read_text
 from channels.telegram.render import GENERAL_TOPIC
 from channels.telegram.updates import CallbackQuery, Message, Photo, PressedMessage, User
+from channels.telegram.words import in_words
 
 CHANNEL = "telegram"
 
@@ -108,10 +109,12 @@ def _from_message(message: Message, account: str, bot: BotIdentity) -> InboundMe
     attachments = _attachments(message)
     caption = message.text is None
     raw_text = message.caption if caption else message.text
-    if raw_text is None and not attachments:
-        return Ignored("neither text nor a file")
+    if raw_text is None:
+        raw_text = in_words(message)
+    if not raw_text and not attachments:
+        return Ignored("nothing that can be read")
     entities = message.caption_entities if caption else message.entities
-    read = read_text(raw_text or "", entities, bot.id, bot.username)
+    read = read_text(raw_text, entities, bot.id, bot.username)
     if read.for_another_bot:
         return Ignored("a command for another bot")
     return InboundMessage(
@@ -125,6 +128,7 @@ def _from_message(message: Message, account: str, bot: BotIdentity) -> InboundMe
         addressed=kind is ChatKind.DIRECT or read.addressed or _answers_us(message, bot),
         reply_to=_reply_to(message),
         sent_at=datetime.fromtimestamp(message.date, UTC) if message.date else None,
+        part_of=_album(message, account, bot),
     )
 
 
@@ -154,6 +158,14 @@ def _message_key(message: Message, account: str, bot: BotIdentity) -> str:
     chats with another bot under the same account name count their messages from 1 again.
     """
     return f"{CHANNEL}:{account}:{bot.id}:message:{message.chat.id}:{message.message_id}"
+
+
+def _album(message: Message, account: str, bot: BotIdentity) -> str | None:
+    """The album that a file belongs to: one message for people, one for each file in the Bot API."""
+    if message.media_group_id is None or message.sender is None:
+        return None
+    chat, sender = message.chat.id, message.sender.id
+    return f"{CHANNEL}:{account}:{bot.id}:album:{chat}:{sender}:{_storable(message.media_group_id)}"
 
 
 def _topic(message: Message | PressedMessage) -> str | None:

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 Int64 = Annotated[int, Field(ge=-(2**63), lt=2**63)]
 Count = Annotated[int, Field(ge=0, lt=2**63)]
+Degrees = Annotated[float, Field(ge=-180, le=180, allow_inf_nan=False)]
 UnixSeconds = Annotated[int, Field(ge=0, lt=253402300800)]  # up to the year 9999
 
 
@@ -62,6 +63,54 @@ class File(_Model):
     file_size: Count | None = None
 
 
+class Sticker(_Model):
+    """A sticker, of which only the emoji it stands for is read."""
+
+    emoji: str | None = None
+
+
+class Location(_Model):
+    """A place on the map, in degrees."""
+
+    latitude: Degrees
+    longitude: Degrees
+
+
+class Venue(_Model):
+    """A place with a name. The message holds its location as well."""
+
+    title: str
+    address: str = ""
+
+
+class Contact(_Model):
+    """Somebody's card."""
+
+    phone_number: str
+    first_name: str
+    last_name: str | None = None
+
+
+class PollOption(_Model):
+    """One answer of a poll."""
+
+    text: str
+
+
+class Poll(_Model):
+    """A question with answers to choose from."""
+
+    question: str
+    options: list[PollOption] = []
+
+
+class Dice(_Model):
+    """An animated emoji with a random value."""
+
+    emoji: str
+    value: Count
+
+
 class RepliedMessage(_Model):
     """The message that another one answers."""
 
@@ -92,6 +141,13 @@ class Message(_Model):
     video: File | None = None
     video_note: File | None = None
     voice: File | None = None
+    media_group_id: str | None = None
+    sticker: Sticker | None = None
+    location: Location | None = None
+    venue: Venue | None = None
+    contact: Contact | None = None
+    poll: Poll | None = None
+    dice: Dice | None = None
 
 
 class PressedMessage(_Model):

@@ -151,7 +151,7 @@ def test_only_true_topics_are_threads(chat, fields, thread):
         {"message": {"message_id": 1, "chat": GROUP, "text": "no sender"}},
         {"message": message(new_chat_members=[ANN])},
         {"message": message(pinned_message=message("x"))},
-        {"message": message(sticker={"file_id": "s"})},
+        {"message": message(giveaway={"winner_count": 1})},
         {"message": message("/new@other_bot", GROUP)},
         {"message": message("@hart_bot /new@other_bot", GROUP)},
         {"message": message("/new@other_bot")},
@@ -220,6 +220,66 @@ def test_every_kind_of_file_becomes_an_attachment_and_the_largest_photo_wins():
         ("voice-9.ogg", "O", None),
         ("photo-9.jpg", "P3", 77),
     ]
+
+
+def test_a_round_video_is_a_file_too():
+    result = read(message(video_note={"file_id": "R", "length": 240, "duration": 3, "file_size": 9}))
+
+    assert [(file.name, file.ref, file.size) for file in result.attachments] == [("video-9.mp4", "R", 9)]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ({"sticker": {"file_id": "S", "type": "regular", "emoji": "👍"}}, "[Sticker 👍]"),
+        ({"sticker": {"file_id": "S", "type": "regular"}}, "[Sticker]"),
+        (
+            {"location": {"latitude": 52.52, "longitude": 13, "live_period": 60}},
+            "[Location: latitude 52.52, longitude 13.0]",
+        ),
+        (
+            {
+                "venue": {"title": "Café", "address": "Main St 1"},
+                "location": {"latitude": 1.5, "longitude": -2.5},
+            },
+            "[Venue: Café, Main St 1; Location: latitude 1.5, longitude -2.5]",
+        ),
+        (
+            {"contact": {"phone_number": "+49 1", "first_name": "Bo", "last_name": "Li"}},
+            "[Contact: Bo Li, +49 1]",
+        ),
+        (
+            {"poll": {"question": "Tea?", "options": [{"text": "yes"}, {"text": "no"}]}},
+            "[Poll: Tea? (yes / no)]",
+        ),
+        ({"dice": {"emoji": "🎲", "value": 4}}, "[Dice 🎲: 4]"),
+    ],
+    ids=lambda value: str(value)[:20],
+)
+def test_what_is_neither_text_nor_a_file_is_told_in_words(content, words):
+    result = read(message(**content))
+
+    assert isinstance(result, InboundMessage)
+    assert (result.text, result.attachments) == (words, ())
+
+
+def test_files_of_one_album_are_parts_of_one_and_those_of_another_sender_are_not():
+    photo = [{"file_id": "P", "width": 9, "height": 9}]
+    parts = [
+        read(message(photo=photo, media_group_id="139", message_id=9)),
+        read(message(photo=photo, media_group_id="139", message_id=10)),
+    ]
+    others = [
+        read(message(photo=photo, media_group_id="140")),
+        read(message(photo=photo, media_group_id="139", chat=GROUP)),
+        read(message(photo=photo, media_group_id="139", **{"from": ANN | {"id": 502}})),
+        read(message(photo=photo)),
+    ]
+
+    assert parts[0].part_of == parts[1].part_of
+    assert parts[0].dedupe_key != parts[1].dedupe_key
+    assert len({parts[0].part_of, *(other.part_of for other in others)}) == 5
+    assert others[-1].part_of is None
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import itertools
 import json
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -112,6 +112,7 @@ class World:
         self._chat_ids = itertools.count(2_000_000_001)
         self._file_ids = itertools.count(1)
         self._query_ids = itertools.count(1)
+        self._album_ids = itertools.count(1)
         # Private chats and basic groups share one counter; a supergroup has its own, in which 1 is the
         # notice of its creation, and so the General topic of a forum.
         self._message_ids: dict[int, itertools.count[int]] = {
@@ -192,6 +193,28 @@ class World:
         sizes[1]["file_id"] = self.store_file(data)
         return self.post(chat, user, photo=sizes, **message)
 
+    def new_album(self) -> str:
+        """An id for an album: each of its files is a message of its own with this ``media_group_id``."""
+        return f"1396{next(self._album_ids):013d}"
+
+    def send_album(
+        self, chat: Chat, user: User, files: Mapping[str, bytes], captions: Mapping[str, str], **message: Any
+    ) -> list[Json]:
+        """A person sends documents as one, some with a caption: an update for each, one after the other."""
+        album = self.new_album()
+        return [
+            self.send_document(
+                chat,
+                user,
+                name,
+                data,
+                media_group_id=album,
+                **({"caption": captions[name]} if name in captions else {}),
+                **message,
+            )
+            for name, data in files.items()
+        ]
+
     def press(self, sent: Sent, label: str, user: User) -> str:
         """A person presses a button below a message of the bot: the id of the query.
 
@@ -232,6 +255,8 @@ class World:
     ) -> Json:
         """Put a message of a person into a chat and into the bot's queue."""
         content = {"from": user.as_json(), **content}
+        if "caption" in content:
+            content.setdefault("caption_entities", entities_of(content["caption"]))
         message = self.keep(chat, content, reply_to, thread)
         self.push_raw({"message": message})
         return message
