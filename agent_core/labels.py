@@ -43,6 +43,10 @@ def label(tool: str, arguments: Mapping[str, Any]) -> str:
             text = f"Subagent: {arguments.get('description') or 'a task'}"
         case "read_feed":
             text = f"Reading the feed {arguments.get('url') or ''}"
+        case "schedule_task":
+            text = f"Scheduling {arguments.get('title') or 'a task'}"
+        case "list_tasks" | "update_task" | "cancel_task":
+            text = "Looking after scheduled tasks"
         case _:
             text = f"Using {tool}"
     return one_line(text, _LABEL_LENGTH)

@@ -10,6 +10,7 @@ opened.
 """
 
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -114,6 +115,16 @@ class ThreadFiles:
         """Make the directories that are missing."""
         for area in AREAS:
             (self.root / area).mkdir(parents=True, exist_ok=True, mode=0o700)
+
+    def copied_to(self, other: "ThreadFiles") -> None:
+        """Have another thread begin with copies of these files, unless it has a directory of its own. Links
+        stay links, which are never followed."""
+        if not self.root.is_dir() or other.root.exists():
+            return
+        unfinished = other.root.with_name(f".{other.root.name}")
+        shutil.rmtree(unfinished, ignore_errors=True)
+        shutil.copytree(self.root, unfinished, symlinks=True)
+        unfinished.rename(other.root)
 
     @contextmanager
     def open(self, text: str) -> Iterator[BinaryIO]:

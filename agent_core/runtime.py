@@ -191,6 +191,15 @@ class AgentRuntime:
             context.run(fence.set_guard, guard)
             await _in_context(context, self._close(agent, state, thread_id, run_id, note))
 
+    async def fork(self, source: str, target: str) -> None:
+        """Have a thread begin with what was said in another; nothing happens when it has begun."""
+        agent = await self._reader()
+        if (await agent.aget_state(_config(target))).values:
+            return
+        said = _messages(await agent.aget_state(_config(source)))
+        if said:
+            await agent.aupdate_state(_config(target), {"messages": said}, as_node=MODEL_NODE)
+
     async def history(self, thread_id: str) -> list[Said]:
         """Give what was said in a thread, oldest first, without tool calls."""
         agent = await self._reader()

@@ -22,6 +22,7 @@ from agent_core.skills.skill import Skill, SkillSet
 from agent_core.subagents.spec import SubagentConfigError
 from agent_core.tools.bash import make_bash
 from agent_core.tools.feeds import make_read_feed
+from agent_core.tools.scheduling import TaskPort, scheduling_tools
 from bot.agent_chain import chain_settings
 from bot.agent_subagents import subagent_specs
 from bot.config import Config, ModelConfig, Settings
@@ -92,6 +93,7 @@ async def open_runtime(
     sandboxes: SandboxProvider | None,
     parts: ChainParts,
     skills: tuple[Skill, ...],
+    tasks: TaskPort,
 ) -> AsyncIterator[AgentRuntime]:
     """The agent with its tools."""
     config = settings.config
@@ -107,6 +109,6 @@ async def open_runtime(
         # Where no command can run, the model is offered no tool for it.
         bash = [make_bash(sandboxes, config.sandbox.command_seconds)] if sandboxes else []
         parts = replace(parts, sandboxes=sandboxes)
-        yield _runtime(catalog, checkpoints, [*bash, read_feed], agent, parts)
+        yield _runtime(catalog, checkpoints, [*bash, read_feed, *scheduling_tools(tasks)], agent, parts)
     finally:
         await http.aclose()

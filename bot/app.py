@@ -35,7 +35,6 @@ from bot.engine.signals import LocalSignals, PostgresSignals, Signals
 from bot.engine.steps import observer_from
 from bot.engine.wakes import Wakes
 from bot.feed import LedgerFeed
-from bot.heartbeats import Heartbeats
 from bot.home import Home
 from bot.lanes import LaneKind
 from bot.pairing import Pairing
@@ -45,13 +44,13 @@ from bot.retention import Retention, sweeping
 from bot.roles import LocalRoles, PostgresRoles, Roles
 from bot.runner import TaskRunner
 from bot.sandboxes import open_sandboxes
+from bot.scheduling import Scheduling
 from bot.server import bind, local_url, new_token, serving
 from bot.serverfile import ServerFile
 from bot.standing import Standings
 from bot.store.database import Database, libpq_url, postgres_url, sqlite_url
 from bot.store.schema import migrate
 from bot.task_declarations import declared_tasks
-from bot.tasks import LedgerTasks
 from bot.web import health
 from bot.web.pairing import pairing_routes
 from bot.web.platforms import beside
@@ -166,22 +165,26 @@ async def running(
             open_checkpoints(backend.checkpoints_url, home.checkpoints)
         )
         sandboxes = await stack.enter_async_context(open_sandboxes(config.sandbox, home, now))
-        asks = await asyncio.to_thread(chain_parts, config, backend.database, now)
         skills = await asyncio.to_thread(find_skills, settings)
-        runtime = await stack.enter_async_context(
-            open_runtime(settings, catalog, checkpoints, sandboxes, asks, skills.skills)
-        )
         feed = LedgerFeed(backend.database, home, backend.signals)
         channels = ChannelDirectory(build_channels(settings, home, feed))
         for channel in channels:
             stack.push_async_callback(channel.close)
+        wakes = Wakes(backend.dispatcher, now)
+        scheduling = Scheduling(settings, home, backend.database, channels, wakes, backend.signals, now)
+        asks = await asyncio.to_thread(chain_parts, config, backend.database, now)
+        runtime = await stack.enter_async_context(
+            open_runtime(settings, catalog, checkpoints, sandboxes, asks, skills.skills, scheduling.planner)
+        )
         checks = CredentialChecks(channels)
         stack.push_async_callback(checks.close)
         await checks.settle(CHECK_PATIENCE_SECONDS)
 
-        assembly = _Assembly(settings, home, backend, catalog, runtime, channels, environ, now)
-        await assembly.tasks.reconcile(declared_tasks(settings))
-        scheduler = TaskDispatcher(assembly.tasks, now)
+        assembly = _Assembly(
+            settings, home, backend, catalog, runtime, channels, scheduling, wakes, environ, now
+        )
+        await scheduling.tasks.reconcile(declared_tasks(settings))
+        scheduler = scheduling.dispatcher
         receivers = Receivers(channels, assembly.proxy, backend.roles, checks.of)
         closing = asyncio.Event()
         token = new_token()
@@ -279,6 +282,8 @@ class _Assembly:
         catalog: ModelCatalog,
         runtime: AgentRuntime,
         channels: ChannelDirectory,
+        scheduling: Scheduling,
+        wakes: Wakes,
         environ: Mapping[str, str],
         now: Clock,
     ) -> None:
@@ -290,7 +295,6 @@ class _Assembly:
         check_commands(rules, commands)
         standings = Standings(rules)
         fences = FenceKeeper(database)
-        wakes = Wakes(backend.dispatcher, now)
         stop = stopping(backend.signals, wakes)
         self.pairing = Pairing(database=database, rules=rules, wakes=wakes, stop=stop, now=now)
         threads = ThreadWorker(
@@ -316,6 +320,7 @@ class _Assembly:
             mode=settings.config.agent.mode,
             standings=standings,
             pairing=self.pairing,
+            tasks=scheduling.desk,
             stop=stop,
             wakes=wakes,
             now=now,
@@ -349,12 +354,4 @@ class _Assembly:
             wakes=wakes,
             now=now,
             step=step,
-        )
-        self.tasks = LedgerTasks(
-            database=database,
-            channels=channels,
-            heartbeats=Heartbeats(database, home),
-            wakes=wakes,
-            stop=stop,
-            now=now,
         )

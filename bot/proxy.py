@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from sqlmodel import Session
 
@@ -38,6 +38,7 @@ from bot.store import actions, inbox, outbox, pairing, parts, threads
 from bot.store.database import Database, StoreUnavailableError
 from bot.store.lanes import lock
 from bot.store.states import InboundKind
+from bot.store.tables import Thread
 from bot.threads import thread_key
 from channels.errors import InboxUnavailableError
 from channels.messages import Address, Attachment, InboundMessage, Sender
@@ -293,7 +294,9 @@ class MessageProxy:
         key = thread_key(message, policy.sessions)
         opens = command is not None and command.opens_thread
         if invocation is None:
-            thread = threads.resolve(session, key, message.dedupe_key, new_id(), now)
+            thread = _continued(session, message, now) or threads.resolve(
+                session, key, message.dedupe_key, new_id(), now
+            )
             lane, kind = thread_lane(thread.id), InboundKind.MESSAGE
         else:
             resolve = threads.open_next if opens else threads.resolve
@@ -311,6 +314,21 @@ class MessageProxy:
     def _reply(self, session: Session, message: InboundMessage, reply: str) -> set[Lane]:
         drafts = reply_drafts(f"no:{message.dedupe_key}", message, reply, self._channels.split)
         return outbox.add(session, drafts, self._now())
+
+
+def _continued(session: Session, message: InboundMessage, now: datetime) -> Thread | None:
+    """The thread of a task's run, when a message answers what it posted, or what followed on that.
+
+    What went to several chats is continued in each by itself: they must not hear of each other.
+    """
+    if message.reply_to is None:
+        return None
+    thread_id = outbox.thread_posted(session, message.address, message.reply_to)
+    thread = None if thread_id is None else threads.continued(session, thread_id)
+    if thread is None or outbox.chats_of_thread(session, thread.id) == 1:
+        return thread
+    key = f"{thread.key}@{chat_key(message.address)}"
+    return threads.fork(session, thread, key, message.dedupe_key, new_id(), now)
 
 
 def _clean(message: InboundMessage) -> InboundMessage:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
+from agent_core.text import one_line
 from bot.task_spec import TaskSpec
 from scheduler.health import DISABLE_AFTER
 from scheduler.interval import spell_duration
@@ -17,6 +18,21 @@ QUIET_NOTE = (
 """What the agent is told when it may post nothing."""
 
 SHOWN_FIRES = 3
+
+SHOWN_PROMPT = 400
+"""Characters of a prompt that are shown."""
+
+
+def restated(spec: TaskSpec, anchor: datetime, now: datetime) -> str:
+    """A task in words, with its next times."""
+    lines = [
+        f"When: {spec.described(anchor)}",
+        f"Next: {'; '.join(coming(spec, anchor, now)) or 'never'}",
+        f"What: {one_line(spec.prompt, SHOWN_PROMPT)}",
+        *([f"Only between: {spec.active_hours}"] if spec.active_hours else []),
+        *(["Quiet: posts nothing when there is nothing to report"] if spec.quiet else []),
+    ]
+    return listed(lines)
 
 
 def coming(spec: TaskSpec, anchor: datetime, now: datetime) -> list[str]:

@@ -74,6 +74,10 @@ class Platform(ABC):
         """A person writes, in groups to the bot by name. Returns the place where the answer belongs."""
 
     @abstractmethod
+    def reply(self, seen: Seen, person: str, text: str) -> None:
+        """A person answers a message of the bot, as people do there, without naming it."""
+
+    @abstractmethod
     def say_as_bot(self, place: Place, text: str) -> None:
         """Another bot writes, to ours by name."""
 
@@ -163,6 +167,13 @@ class OnTelegram(Platform):
         self._telegram.say(chat, self._telegram.users[int(person)], text, thread=thread)
         return place
 
+    def reply(self, seen: Seen, person: str, text: str) -> None:
+        chat = self._telegram.chats[int(seen.place.chat)]
+        thread = int(seen.place.thread) if seen.place.thread else None
+        self._telegram.say(
+            chat, self._telegram.users[int(person)], text, reply_to=int(seen.id), thread=thread
+        )
+
     def say_as_bot(self, place: Place, text: str) -> None:
         self._telegram.user(499, "Robot", "robot_bot", is_bot=True)
         self.say(place, "499", text)
@@ -246,6 +257,10 @@ class OnSlack(Platform):
         kept = self._slack.say(channel, self._slack.users[person], said, **within)
         return place if channel.kind == "im" or place.thread else Place(place.chat, kept["ts"])
 
+    def reply(self, seen: Seen, person: str, text: str) -> None:
+        channel = self._slack.channels[seen.place.chat]
+        self._slack.say(channel, self._slack.users[person], text, thread_ts=seen.place.thread or seen.id)
+
     def say_as_bot(self, place: Place, text: str) -> None:
         self.say(place, self._slack.user("Robot", is_bot=True).id, text)
 
@@ -323,6 +338,10 @@ class OnFeishu(Platform):
         within = {"reply_to": place.thread, "in_thread": True} if place.thread else {}
         self._feishu.say(chat, self._user(person), said, **within)
         return place
+
+    def reply(self, seen: Seen, person: str, text: str) -> None:
+        chat = self._feishu.chats[seen.place.chat]
+        self._feishu.say(chat, self._user(person), text, reply_to=seen.id)
 
     def say_as_bot(self, place: Place, text: str) -> None:
         chat, robot = self._feishu.chats[place.chat], self._feishu.user("Robot")

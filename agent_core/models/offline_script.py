@@ -3,12 +3,13 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
 from agent_core.models.offline_compare import comparison, task_about, things_to_compare
 from agent_core.models.offline_digest import Digest, parse_feed, short_list, to_markdown
+from agent_core.models.offline_schedule import schedule_arguments
 from agent_core.paths import OUTPUTS, UPLOADS
 from agent_core.summary import SUMMARY_PROMPT
 from agent_core.text import one_line
@@ -19,9 +20,10 @@ STAND_IN = (
     "start again."
 )
 ABILITIES = (
-    "Until then I can do four things: write a file (“write a file notes.txt with …”), read one (“read the "
-    "file notes.txt”), make a digest of feeds (“digest https://…”), and have helpers work side by side "
-    "(“compare tea and coffee with two helpers”)."
+    "Until then I can do five things: write a file (“write a file notes.txt with …”), read one (“read the "
+    "file notes.txt”), make a digest of feeds (“digest https://…”), have helpers work side by side "
+    "(“compare tea and coffee with two helpers”), and put any of it on a schedule (“every weekday at 8:00 "
+    "…”)."
 )
 
 # What the system adds; see tags.py.
@@ -143,6 +145,8 @@ def _read_turn(messages: Sequence[BaseMessage]) -> _Turn:
 
 
 def _act(turn: _Turn, tools: frozenset[str]) -> Reply:
+    if (wanted := schedule_arguments(turn.asked)) is not None:
+        return _schedule(turn, wanted, tools)
     urls = tuple(dict.fromkeys(url.rstrip(".,;:!?") for url in _URL.findall(turn.asked)))
     if re.search(r"\bdigest\b", turn.asked, re.IGNORECASE) and urls:
         return _digest(turn, urls, tools)
@@ -204,6 +208,16 @@ def _compare(turn: _Turn, things: Sequence[str], tools: frozenset[str]) -> Reply
         return Reply(problem)
     tasks = enumerate(things)
     return Reply(calls=tuple(turn.call("task", i, **task_about(thing, i)) for i, thing in tasks))
+
+
+def _schedule(turn: _Turn, wanted: Mapping[str, object], tools: frozenset[str]) -> Reply:
+    if not (asked := turn.done("schedule_task")):
+        if problem := _missing(("schedule_task",), tools):
+            return Reply(problem)
+        return Reply(calls=(replace(turn.call("schedule_task"), arguments=wanted),))
+    if asked[-1][1].status == "error":
+        return _failed("Scheduling that", asked[-1][1])
+    return Reply("It is on the schedule once you have confirmed it.")
 
 
 def _digest(turn: _Turn, urls: Sequence[str], tools: frozenset[str]) -> Reply:

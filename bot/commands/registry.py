@@ -11,6 +11,7 @@ from bot.buttons import Reply
 from bot.config.channels import Access, Role
 from bot.pairing import Pairing
 from bot.store.database import Database
+from bot.task_desk import TaskDesk
 from channels.messages import InboundMessage
 
 
@@ -29,6 +30,7 @@ class CommandContext:
         mode: The mode of threads that chose none.
         stop: Ends a run by its thread and id, wherever it runs.
         pairing: Lets people in and shuts them out.
+        tasks: Keeps tasks for people.
         access: The rules of the account it came to.
         commands: The registry itself.
         now: When the command is carried out.
@@ -44,6 +46,7 @@ class CommandContext:
     mode: Mode
     stop: Callable[[str, str], Awaitable[None]]
     pairing: Pairing
+    tasks: TaskDesk
     access: Access
     commands: "Registry"
     now: datetime

@@ -227,6 +227,8 @@ class ThreadWorker:
 
     async def _attempt(self, turn: Turn, fence: Fence) -> RunEnded:
         files = self._home.thread_files(turn.thread_id)
+        if turn.forked_from is not None:
+            await self._fork(turn.forked_from, turn.thread_id)
         intake = await self._take_in(turn, fence)
         request = RunRequest(
             run_id=turn.run_id,
@@ -254,6 +256,12 @@ class ThreadWorker:
                     ended = event
         assert ended is not None, "a run ends with RunEnded"
         return ended
+
+    async def _fork(self, source: str, thread_id: str) -> None:
+        """Have a thread begin with the files and the state of another; done before, nothing happens."""
+        files = self._home.thread_files(source).copied_to
+        await asyncio.to_thread(files, self._home.thread_files(thread_id))
+        await self._runtime.fork(source, thread_id)
 
     def _observe(self, event: RunEvent) -> None:
         match event:

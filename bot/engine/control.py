@@ -26,6 +26,7 @@ from bot.standing import Standings
 from bot.store import actions, inbox, lanes, outbox
 from bot.store.database import Database, StoreUnavailableError
 from bot.store.tables import Inbound
+from bot.task_desk import TaskDesk
 from channels.messages import Button, InboundMessage
 
 log = logging.getLogger(__name__)
@@ -45,6 +46,7 @@ class ControlWorker:
         mode: The mode of threads that chose none.
         standings: Says who may do what.
         pairing: Lets people in and shuts them out.
+        tasks: Keeps tasks for people.
         stop: Ends a run.
         wakes: How to ask for further work.
         now: The clock.
@@ -60,6 +62,7 @@ class ControlWorker:
         mode: Mode,
         standings: Standings,
         pairing: Pairing,
+        tasks: TaskDesk,
         stop: StopRun,
         wakes: Wakes,
         now: Clock,
@@ -71,6 +74,7 @@ class ControlWorker:
         self._mode = mode
         self._standings = standings
         self._pairing = pairing
+        self._tasks = tasks
         self._stop = stop
         self._wakes = wakes
         self._now = now
@@ -160,6 +164,7 @@ class ControlWorker:
             mode=self._mode,
             stop=self._stop,
             pairing=self._pairing,
+            tasks=self._tasks,
             access=access,
             commands=self._commands,
             now=self._now(),

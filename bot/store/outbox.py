@@ -12,7 +12,7 @@ from bot.lanes import Lane, chat_lane
 from bot.messages import dump_buttons, storable
 from bot.store import lanes as lane_rows
 from bot.store.states import DeliveryState
-from bot.store.tables import Delivery
+from bot.store.tables import Delivery, Run
 from bot.store.upsert import insert_once
 from channels.messages import Address
 
@@ -54,6 +54,11 @@ def add(session: Session, drafts: Sequence[Draft], now: datetime, run_id: str | 
         if insert_once(session, Delivery, values):
             lanes.add(lane)
     return lanes
+
+
+def known(session: Session, key: str) -> bool:
+    """Whether something was, or is to be, posted under a key."""
+    return session.exec(select(Delivery.id).where(Delivery.key == key)).first() is not None
 
 
 def first_unsent(session: Session, lane: Lane) -> Delivery | None:
@@ -167,6 +172,27 @@ def with_button(session: Session, address: Address, action_id: str) -> Delivery 
         col(Delivery.buttons).contains(json.dumps(action_id), autoescape=True),
     )
     return session.exec(statement.order_by(col(Delivery.id).desc()).limit(1)).first()
+
+
+def thread_posted(session: Session, address: Address, message_id: str) -> str | None:
+    """The thread of the run that posted a message of a chat, if a run did."""
+    statement = (
+        select(Run.thread_id)
+        .join(Delivery, col(Delivery.run_id) == col(Run.id))
+        .where(
+            Delivery.channel == address.channel,
+            Delivery.account == address.account,
+            Delivery.chat_id == address.chat_id,
+            Delivery.receipt == message_id,
+        )
+    )
+    return session.exec(statement.limit(1)).first()
+
+
+def chats_of_thread(session: Session, thread_id: str) -> int:
+    """In how many chats something of a thread's runs was, or is to be, posted."""
+    lanes = select(Delivery.lane).join(Run, col(Run.id) == col(Delivery.run_id))
+    return len(session.exec(lanes.where(Run.thread_id == thread_id).distinct()).all())
 
 
 def posted_to(session: Session, address: Address) -> bool:

@@ -38,6 +38,7 @@ class Turn:
         stop_requested: Someone asked to stop before this attempt began.
         fresh: Nobody has begun to work on it.
         task: The occurrence of a task that it works on, if the schedule made it.
+        forked_from: The thread that its thread goes on from, if it did not begin with nothing.
         intake: What an earlier attempt found in the message's files, as :func:`remember_intake` keeps it.
     """
 
@@ -55,6 +56,7 @@ class Turn:
     intake: str | None
     fresh: bool
     task: TaskTurn | None = None
+    forked_from: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +105,12 @@ def _claim(
     if isinstance(rows, datetime):
         return NotYet(rows)
     # The thread's choices and the run, if it was begun, in one look: this is on every message's way.
-    begun = select(Thread.model, Thread.mode, Run).outerjoin(Run, col(Run.inbound_id) == row.id)
+    begun = select(Thread.model, Thread.mode, Thread.forked_from, Run).outerjoin(
+        Run, col(Run.inbound_id) == row.id
+    )
     found = session.exec(begun.where(Thread.id == row.thread_id)).one()
-    model, mode, run = cast(
-        "tuple[str | None, str | None, Run | None]", found
+    model, mode, forked_from, run = cast(
+        "tuple[str | None, str | None, str | None, Run | None]", found
     )  # an outer join: there may be no run
     if run is None:
         run = Run(
@@ -119,15 +123,23 @@ def _claim(
             attempts=1,
         )
         insert_once(session, Run, run.model_dump())
-        return _turn(session, row, rows, run, fresh=True)
+        return _turn(session, row, rows, run, forked_from, fresh=True)
     if run.not_before is not None and run.not_before > now and run.stop_requested_at is None:
         return NotYet(run.not_before)
     run.attempts += 1
     session.add(run)
-    return _turn(session, row, rows, run, fresh=False)
+    return _turn(session, row, rows, run, forked_from, fresh=False)
 
 
-def _turn(session: Session, row: Inbound, rows: Sequence[Inbound], run: Run, *, fresh: bool) -> Turn:
+def _turn(
+    session: Session,
+    row: Inbound,
+    rows: Sequence[Inbound],
+    run: Run,
+    forked_from: str | None,
+    *,
+    fresh: bool,
+) -> Turn:
     message = load_message(row.body, row.text)
     if len(rows) > 1:
         message = joined(message, [part for one in rows if (part := inbox.read(one)) is not None])
@@ -147,6 +159,7 @@ def _turn(session: Session, row: Inbound, rows: Sequence[Inbound], run: Run, *, 
         stop_requested=run.stop_requested_at is not None,
         intake=run.intake,
         fresh=fresh,
+        forked_from=forked_from,
         task=task_turn(session, row.id) if row.kind == InboundKind.TASK else None,
     )
 
@@ -302,6 +315,12 @@ def spent_by(session: Session, channel: str, account: str, sender_id: str, since
         )
     )
     return int(session.exec(statement).one())
+
+
+def inbound_of(session: Session, run_id: str) -> Inbound | None:
+    """What a run works on."""
+    statement = select(Inbound).join(Run, col(Run.inbound_id) == col(Inbound.id))
+    return session.exec(statement.where(Run.id == run_id)).first()
 
 
 def by_inbound(session: Session, dedupe_key: str) -> Run | None:

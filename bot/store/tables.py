@@ -73,6 +73,7 @@ class Thread(SQLModel, table=True):
     opened_by: str = Field(unique=True)  # dedupe key of what opened it: opening twice is a no-op
     model: str | None = None
     mode: str | None = None
+    forked_from: str | None = None  # the thread whose state it begins with
     created_at: datetime = _time()
 
 
@@ -246,6 +247,15 @@ class TaskRun(SQLModel, table=True):
     finished_at: datetime | None = _time(nullable=True)
     note: str | None = _text(nullable=True)  # why it was skipped, or what went wrong
     suppressed: str | None = None  # why nobody is told of the outcome
+
+
+class Zone(SQLModel, table=True):
+    """The time zone that a person or a chat has chosen."""
+
+    __tablename__ = "zones"
+
+    key: str = Field(primary_key=True)
+    zone: str
 
 
 class Grant(SQLModel, table=True):

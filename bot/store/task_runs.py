@@ -37,7 +37,7 @@ class Fired:
 
 def fire_key(name: str, scheduled_for: datetime) -> str:
     """The key of one occurrence: equal on every node."""
-    return f"task:{name}:{scheduled_for.isoformat()}"
+    return f"{threads.TASK_KEY}{name}:{scheduled_for.isoformat()}"
 
 
 def record(

@@ -9,6 +9,9 @@ from bot.store.states import RunState
 from bot.store.tables import Inbound, Run, Thread
 from bot.store.upsert import insert_once
 
+TASK_KEY = "task:"
+"""How the keys of threads begin that are those of single runs of tasks."""
+
 
 def current(session: Session, key: str) -> Thread | None:
     """The latest generation under a key."""
@@ -19,6 +22,21 @@ def current(session: Session, key: str) -> Thread | None:
 def generations(session: Session, key: str) -> list[Thread]:
     """All threads of a key, the latest first."""
     return list(session.exec(select(Thread).where(Thread.key == key).order_by(col(Thread.generation).desc())))
+
+
+def continued(session: Session, thread_id: str) -> Thread | None:
+    """The thread of a task's run, for whoever answers what it posted; None for any other thread."""
+    found = session.get(Thread, thread_id)
+    return found if found is not None and found.key.startswith(TASK_KEY) else None
+
+
+def fork(session: Session, thread: Thread, key: str, opened_by: str, new_id: str, now: datetime) -> Thread:
+    """The current thread of a key, which goes on from where another stands."""
+    found = resolve(session, key, opened_by, new_id, now)
+    if found.forked_from is None:
+        found.forked_from, found.model, found.mode = thread.id, thread.model, thread.mode
+        session.add(found)
+    return found
 
 
 def resolve(session: Session, key: str, opened_by: str, new_id: str, now: datetime) -> Thread:
