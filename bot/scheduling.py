@@ -51,7 +51,7 @@ class Scheduling:
             now=now,
         )
         self.dispatcher = TaskDispatcher(self.tasks, now)
-        self.desk = TaskDesk(database, limits, self.dispatcher.run_now, now)
+        self.desk = TaskDesk(database, limits, self.dispatcher.run_now, self.heartbeats, now)
         self.planner = TaskPlanner(
             desk=self.desk,
             command=TASKS,

@@ -12,6 +12,7 @@ from bot.access import LOCAL_CHANNELS
 from bot.buttons import Choice, Reply
 from bot.clock import Clock
 from bot.config.channels import Role
+from bot.heartbeats import Heartbeats
 from bot.lanes import chat_key
 from bot.store import actions, task_runs, tasks, zones
 from bot.store.database import Database
@@ -83,6 +84,7 @@ class TaskDesk:
         database: The ledger.
         limits: What people may put on a schedule.
         run_now: Fires a task by hand.
+        heartbeats: The lists of conversations.
         now: The clock.
     """
 
@@ -91,11 +93,13 @@ class TaskDesk:
         database: Database,
         limits: Limits,
         run_now: Callable[[str], Awaitable[object]],
+        heartbeats: Heartbeats,
         now: Clock,
     ) -> None:
         self._database = database
         self._limits = limits
         self._run_now = run_now
+        self.heartbeats = heartbeats
         self._now = now
 
     @property

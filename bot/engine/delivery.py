@@ -13,6 +13,7 @@ from bot.clock import Clock
 from bot.directory import ChannelDirectory
 from bot.engine.fence import Fence, FenceKeeper
 from bot.engine.steps import Observer, Step
+from bot.engine.task_endings import tell_undelivered
 from bot.engine.wakes import Wakes
 from bot.home import Home
 from bot.lanes import Lane
@@ -232,6 +233,12 @@ class DeliveryWorker:
         assert delivery.id is not None
         log.warning("delivery %d of run %s failed: %s", delivery.id, delivery.run_id, error)
         await self._write(fence, partial(outbox.mark_failed, delivery_id=delivery.id, error=error))
+        tell = partial(
+            tell_undelivered, delivery=delivery, error=error, now=self._now(), split=self._channels.split
+        )
+        # By itself: whoever is told has a lane of their own, which must not be waited for while ours is held.
+        for lane in await self._database.run(tell):
+            await self._wakes.now(lane)
 
     async def _write(self, fence: Fence, work: partial[None]) -> None:
         def held(session: Session) -> None:

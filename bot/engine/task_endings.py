@@ -6,14 +6,14 @@ from datetime import datetime
 from sqlmodel import Session
 
 from bot.drafts import Draft
-from bot.lanes import Lane
+from bot.lanes import Lane, chat_lane
 from bot.store import outbox, task_runs, tasks
 from bot.store.runs import Closing, Turn
 from bot.store.states import RunState
-from bot.store.tables import TaskRun
+from bot.store.tables import Delivery, TaskRun
 from bot.store.tasks import Found
 from bot.task_kinds import TaskRunState, TaskState
-from bot.task_words import failing, recovered, switched_off
+from bot.task_words import failing, recovered, switched_off, undelivered
 from channels.messages import Address
 from scheduler.health import Health, Outcome, after_failure, after_success, retry_delay
 from scheduler.silence import is_silent
@@ -70,6 +70,19 @@ def settle(session: Session, turn: Turn, closing: Closing, now: datetime, split:
     if not outcome.recovered:
         return set()
     return _tell(session, found, f"recovered:{turn.run_id}", recovered(*_called(found)), now, split)
+
+
+def tell_undelivered(
+    session: Session, delivery: Delivery, error: str, now: datetime, split: Split
+) -> set[Lane]:
+    """Tell the owner of a task, elsewhere and once, that a chat does not take its result."""
+    run = None if delivery.run_id is None else task_runs.by_run(session, delivery.run_id)
+    found = None if run is None else tasks.find(session, run.task)
+    if found is None or chat_lane(found.home).name == delivery.lane:
+        return set()
+    place = f"{delivery.channel} {delivery.chat_id}"
+    words = undelivered(*_called(found), place, error)
+    return _tell(session, found, f"undelivered:{delivery.run_id}:{delivery.lane}", words, now, split)
 
 
 def _failed(

@@ -172,6 +172,12 @@ def by_inbound(session: Session, inbound_id: int) -> TaskRun | None:
     return session.exec(select(TaskRun).where(TaskRun.inbound_id == inbound_id)).first()
 
 
+def by_run(session: Session, run_id: str) -> TaskRun | None:
+    """The occurrence that a run worked on."""
+    made = select(TaskRun).join(Run, col(Run.inbound_id) == TaskRun.inbound_id)
+    return session.exec(made.where(Run.id == run_id)).first()
+
+
 @dataclass(frozen=True, slots=True)
 class Logged:
     """One occurrence for people.

@@ -223,6 +223,25 @@ async def test_a_chat_that_is_down_delays_the_result_and_never_asks_the_model_ag
     assert len(openai.accepted) == 1
 
 
+async def test_the_owner_hears_of_a_chat_that_does_not_take_the_result_and_the_result_is_kept(
+    open_site: Site, clock: ManualClock, ada: Person
+) -> None:
+    open_site.config["tasks"] = hourly(
+        targets=[{"channel": "telegram", "chat": "404"}, {"channel": "web", "chat": "main"}],
+        owner={"channel": "telegram", "chat": "7"},
+    )
+    async with hart_on(open_site, clock) as hart:
+        clock.move(HOUR)
+        await hart.scheduler.tick()
+        (told,) = await ada.hears(1)
+        await eventually(partial(_settled, hart))
+        (entry,) = await logged(hart)
+    assert told.startswith("The task report (report) has run, but its result did not get to telegram 404: ")
+    assert entry.delivery == "partly"
+    assert entry.work is not None
+    assert entry.work.answer == "answer to: tick"
+
+
 async def test_what_was_paused_in_a_chat_stays_paused_until_its_times_change(
     open_site: Site, clock: ManualClock
 ) -> None:
@@ -285,3 +304,7 @@ async def _waits(hart: Hart) -> bool:
 
 async def _delivered(hart: Hart) -> bool:
     return all(row.state == "sent" for row in await rows(hart, Delivery))
+
+
+async def _settled(hart: Hart) -> bool:
+    return all(row.state in ("sent", "failed") for row in await rows(hart, Delivery))
