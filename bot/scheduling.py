@@ -41,11 +41,14 @@ class Scheduling:
             per_person=config.scheduling.tasks_per_person,
             zone=config.agent.zone,
         )
+        rules = {account: policy.access for account, policy in build_policies(settings).items()}
+        standings = Standings(rules)
         self.heartbeats = Heartbeats(database, home)
         self.tasks = LedgerTasks(
             database=database,
             channels=channels,
             heartbeats=self.heartbeats,
+            standings=standings,
             wakes=wakes,
             stop=stopping(signals, wakes),
             now=now,
@@ -57,9 +60,7 @@ class Scheduling:
             command=TASKS,
             database=database,
             channels=channels,
-            standings=Standings(
-                {account: policy.access for account, policy in build_policies(settings).items()}
-            ),
+            standings=standings,
             wakes=wakes,
             now=now,
         )

@@ -1,7 +1,7 @@
 """What people may do with tasks, and doing it: for the commands and for the agent's tools alike."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 
@@ -154,7 +154,7 @@ class TaskDesk:
     async def keep(self, asker: Asker, wish: TaskWish, empty: TaskSpec, key: str) -> Reply:
         """The same, on a specification of the caller's."""
         now = self._now()
-        spec = self._wished(wish, empty, new=True)
+        spec = self._wished(wish, replace(empty, asked_in=asker.message.chat_kind), new=True)
         name = name_for(spec.title, key)
 
         def keep(session: Session) -> None:
@@ -178,6 +178,7 @@ class TaskDesk:
             DeskError: They have too many.
         """
         now = self._now()
+        spec = replace(spec, asked_in=asker.message.chat_kind)
 
         def add(session: Session) -> None:
             if tasks.find(session, name) is None:

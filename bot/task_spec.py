@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 from bot.config import TaskConfig
 from bot.config.tasks import seconds_of
 from bot.task_kinds import TaskContext, TaskKind
-from channels.messages import Address
+from channels.messages import Address, ChatKind
 from scheduler.health import RETRY_DELAYS
 from scheduler.hours import parse_hours
 from scheduler.models import Misfire, Overlap, Task
@@ -43,6 +43,7 @@ class TaskSpec:
         quiet: The agent may post nothing when there is nothing to report.
         progress: Show in the chats what a run is doing.
         active_hours: When it may run, such as ``08:00-22:00``; None for always.
+        asked_in: The kind of chat in which its owner asked for it.
     """
 
     title: str
@@ -65,6 +66,7 @@ class TaskSpec:
     quiet: bool = False
     progress: bool = True
     active_hours: str | None = None
+    asked_in: ChatKind = ChatKind.DIRECT
 
     @property
     def timing(self) -> str:

@@ -14,15 +14,19 @@ from bot.engine.wakes import Wakes
 from bot.heartbeats import Heartbeats
 from bot.lanes import Lane
 from bot.pairing import StopRun
+from bot.standing import Standings
 from bot.store import task_runs, tasks
 from bot.store.database import Database
 from bot.store.task_runs import Fired, fire_key
 from bot.store.tasks import Declared, Found
 from bot.task_kinds import TaskKind, TaskRunState, TaskState
+from channels.messages import InboundMessage, Sender
 from scheduler.models import Standing, Task
 from scheduler.plan import Fire
 
 log = logging.getLogger(__name__)
+
+OWNER_GONE = "its owner is no longer let in"
 
 
 class LedgerTasks:
@@ -32,6 +36,7 @@ class LedgerTasks:
         database: The ledger.
         channels: For cutting reminders.
         heartbeats: Says which heartbeats need no run.
+        standings: Says who is still let in.
         wakes: How to ask for the work of a fire.
         stop: Ends a run.
         now: The clock.
@@ -43,6 +48,7 @@ class LedgerTasks:
         database: Database,
         channels: ChannelDirectory,
         heartbeats: Heartbeats,
+        standings: Standings,
         wakes: Wakes,
         stop: StopRun,
         now: Clock,
@@ -50,6 +56,7 @@ class LedgerTasks:
         self._database = database
         self._channels = channels
         self._heartbeats = heartbeats
+        self._standings = standings
         self._wakes = wakes
         self._stop = stop
         self._now = now
@@ -94,12 +101,24 @@ class LedgerTasks:
         if not fire.by_hand and _standing(found).task != seen:
             return None  # changed meanwhile: what was planned is not what is wanted
         spec = found.spec
+        if not self._owner_is_heard(session, found):
+            log.warning("task %r is paused: its owner is no longer let in", seen.name)
+            tasks.set_state(session, seen.name, TaskState.PAUSED, OWNER_GONE)
+            return None
         if fire.skipped is not None:
             made = task_runs.record(session, seen.name, spec, fire, now, TaskRunState.SKIPPED)
             return Fired() if made else None
         if spec.kind is TaskKind.REMINDER:
             return task_runs.post(session, seen.name, spec, fire, self._reminder(found, fire), now)
         return task_runs.begin(session, seen.name, spec, fire, prompt, now)
+
+    def _owner_is_heard(self, session: Session, found: Found) -> bool:
+        """Whether whoever made the task still has access: much can happen between two fires."""
+        owner = found.owner
+        if owner is None:
+            return True
+        asked = InboundMessage(found.home, found.spec.asked_in, Sender(owner.id), "", "", "")
+        return self._standings.role(session, asked) is not None
 
     def _reminder(self, found: Found, fire: Fire) -> list[Draft]:
         key = fire_key(found.row.name, fire.scheduled_for)

@@ -159,6 +159,21 @@ async def test_the_time_zone_of_a_person_is_meant_by_their_times(
         assert "(America/New_York)" in (await ada.hears(4))[2]
 
 
+async def test_the_tasks_of_somebody_who_is_shut_out_are_paused(
+    offline_site: Site, telegram: TelegramEmulator, clock: ManualClock, ada: Person
+) -> None:
+    async with hart_on(offline_site, clock) as hart:
+        ada.says("/remind 1h still here")
+        await ada.hears(1)
+    offline_site.use_telegram(telegram, access={"dm": "allowlist", "users": ["8"]})
+    clock.move(timedelta(hours=1))
+    async with hart_on(offline_site, clock) as hart:
+        assert await hart.scheduler.tick() == 0
+        (task,) = await rows(hart, Task)
+    assert (task.state, task.note) == ("paused", "its owner is no longer let in")
+    assert len(ada.got()) == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
