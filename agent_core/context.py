@@ -18,6 +18,7 @@ class RunContext:
         private: Only this person reads the thread, so what is remembered of them may be used.
         interactive: Somebody is there who can answer a question.
         mode: How much it may spend.
+        token_budget: Tokens that this run may use; None for what holds for all.
     """
 
     run_id: str
@@ -27,3 +28,4 @@ class RunContext:
     private: bool = False
     interactive: bool = True
     mode: Mode = Mode.ULTRA
+    token_budget: int | None = None

@@ -85,7 +85,7 @@ class RunRequest:
         notes: Facts about the message for the model, one line each.
         fresh: True when nobody can have begun this run, and every earlier one of the thread has ended
             or was abandoned. Saves a read of the checkpoints; False is always right.
-        user_id, private, interactive, mode: See :class:`~agent_core.context.RunContext`.
+        user_id, private, interactive, mode, token_budget: See :class:`~agent_core.context.RunContext`.
     """
 
     run_id: str
@@ -101,6 +101,7 @@ class RunRequest:
     private: bool = False
     interactive: bool = True
     mode: Mode = Mode.ULTRA
+    token_budget: int | None = None
 
 
 class AgentRuntime:
@@ -349,6 +350,7 @@ def _context(request: RunRequest) -> RunContext:
         private=request.private,
         interactive=request.interactive,
         mode=request.mode,
+        token_budget=request.token_budget,
     )
 
 

@@ -32,6 +32,8 @@ ASKED = (
     "I have asked the person in the chat, who must press the button (or give the command) before it counts."
 )
 
+NOT_FROM_HERE = "A scheduled run or a subagent cannot make or change tasks."
+
 
 class TaskPlanner:
     """Implements :class:`agent_core.tools.scheduling.TaskPort`.
@@ -107,7 +109,7 @@ class TaskPlanner:
         def look(session: Session) -> Asker:
             row = runs.inbound_of(session, run.run_id)
             if row is None or row.kind != InboundKind.MESSAGE:
-                raise SchedulingError("A scheduled run cannot make or change tasks.")
+                raise SchedulingError(NOT_FROM_HERE)
             message = load_message(row.body, row.text)
             role = self._standings.role(session, message)
             if role is None:
@@ -118,7 +120,7 @@ class TaskPlanner:
             return Asker(message, role)
 
         if not run.interactive:
-            raise SchedulingError("A scheduled run cannot make or change tasks.")
+            raise SchedulingError(NOT_FROM_HERE)
         return await self._database.run(look)
 
     async def _ask(self, run: RunContext, call_id: str, asker: Asker, reply: Reply) -> str:

@@ -43,6 +43,7 @@ class TaskSpec:
         quiet: The agent may post nothing when there is nothing to report.
         progress: Show in the chats what a run is doing.
         active_hours: When it may run, such as ``08:00-22:00``; None for always.
+        token_budget: Tokens that one run may use; None for what holds for all.
         asked_in: The kind of chat in which its owner asked for it.
     """
 
@@ -66,6 +67,7 @@ class TaskSpec:
     quiet: bool = False
     progress: bool = True
     active_hours: str | None = None
+    token_budget: int | None = None
     asked_in: ChatKind = ChatKind.DIRECT
 
     @property
@@ -148,6 +150,7 @@ def declared_spec(declared: TaskConfig, thread_key: str | None) -> TaskSpec:
         quiet=declared.quiet,
         progress=declared.progress,
         active_hours=declared.active_hours,
+        token_budget=declared.token_budget,
     )
 
 

@@ -73,16 +73,16 @@ class TokenBudgetMiddleware(Layer):
         return await wrap_up(request, handler, why, message)
 
     async def _spent(self, request: Request) -> _Spent | None:
-        limits = self._limits
-        if limits == TokenLimits():
+        limits, context = self._limits, context_of(request)
+        if limits == TokenLimits() and context.token_budget is None:
             return None
         used = usage(current_turn(request.state["messages"]))
         run = used.input_tokens + used.output_tokens
-        if limits.run is not None and run >= limits.run:
-            return _Spent(limits.run, _RUN, "Ask me to go on, or split the request into smaller ones.")
+        for_run = limits.run if context.token_budget is None else context.token_budget
+        if for_run is not None and run >= for_run:
+            return _Spent(for_run, _RUN, "Ask me to go on, or split the request into smaller ones.")
         if limits.thread is not None and _total(request) >= limits.thread:
             return _Spent(limits.thread, _THREAD, "Start a new one with /new.")
-        context = context_of(request)
         if limits.user_day is not None and self._spending is not None and context.user_id is not None:
             today = await self._spending.today(context.user_id)
             if today + run >= limits.user_day:

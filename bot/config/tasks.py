@@ -99,6 +99,7 @@ Moment = Annotated[
 ]
 Hours = Annotated[str, AfterValidator(_hours), Expected('hours such as "08:00-22:00"')]
 Retries = Annotated[int, Field(ge=0, le=len(RETRY_DELAYS)), Expected("a whole number from 0 to 5")]
+TokenCount = Annotated[int, Field(ge=1, le=1_000_000_000), Expected("a whole number of 1 or more")]
 Zone = Annotated[str, AfterValidator(_zone), Expected("an IANA time zone such as Europe/Berlin")]
 
 
@@ -175,6 +176,7 @@ class TaskConfig(Section):
         quiet: Let the agent post nothing when there is nothing to report.
         progress: Show in the chats what a run is doing.
         active_hours: When it may run; always unless given.
+        token_budget: Tokens that one run may use, instead of what holds for all.
     """
 
     name: Slug
@@ -195,6 +197,7 @@ class TaskConfig(Section):
     quiet: bool = False
     progress: bool = True
     active_hours: Hours | None = None
+    token_budget: TokenCount | None = None
 
     @model_validator(mode="after")
     def _one_conversation(self) -> Self:

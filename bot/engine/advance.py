@@ -244,6 +244,7 @@ class ThreadWorker:
             user_id=user_id(turn.message) if turn.by_person else None,
             private=turn.by_person and turn.message.chat_kind is ChatKind.DIRECT,
             interactive=turn.by_person,
+            token_budget=turn.task.token_budget if turn.task else None,
         )
         places = turn.targets if turn.task is None or turn.task.progress else ()
         shown = [(channel, place) for place in places if (channel := self._channels.find(place))]

@@ -22,6 +22,7 @@ class TaskTurn:
         quiet: Nothing is posted when there is nothing to report.
         progress: Show what it is doing.
         timeout: The longest that it may take.
+        token_budget: Tokens that it may use; None for what holds for all.
     """
 
     name: str
@@ -31,6 +32,7 @@ class TaskTurn:
     quiet: bool
     progress: bool
     timeout: timedelta
+    token_budget: int | None
 
 
 def task_turn(session: Session, inbound_id: int) -> TaskTurn | None:
@@ -51,4 +53,5 @@ def task_turn(session: Session, inbound_id: int) -> TaskTurn | None:
         # A run of which people may never hear must not begin with a word.
         progress=spec.progress and not quiet,
         timeout=spec.timeout,
+        token_budget=spec.token_budget,
     )

@@ -11,7 +11,7 @@ from bot.store import task_runs, tasks
 from bot.store.tables import Delivery, Task, TaskRun
 from bot.store.task_runs import Logged
 from tests.clock import ManualClock
-from tests.emulators.openai import ChatRequest, Fault, OpenAIEmulator, Reply
+from tests.emulators.openai import Call, ChatRequest, Fault, OpenAIEmulator, Reply
 from tests.emulators.telegram import TelegramEmulator, too_many
 from tests.engine.ledger import eventually, rows
 from tests.engine.people import Person
@@ -240,6 +240,43 @@ async def test_the_owner_hears_of_a_chat_that_does_not_take_the_result_and_the_r
     assert entry.delivery == "partly"
     assert entry.work is not None
     assert entry.work.answer == "answer to: tick"
+
+
+async def test_a_run_in_the_conversation_of_its_chat_knows_it_and_is_known_there(
+    sqlite_site: Site, clock: ManualClock, openai: OpenAIEmulator, ada: Person
+) -> None:
+    sqlite_site.config["tasks"] = hourly(context="thread")
+    async with hart_on(sqlite_site, clock) as hart:
+        ada.says("my name is Ada")
+        await ada.hears(1)
+        clock.move(HOUR)
+        await hart.scheduler.tick()
+        await ada.hears(2)
+        ada.says("who am I?")
+        await ada.hears(3)
+    said = [str(request.messages) for request in openai.accepted]
+    assert "my name is Ada" in said[1]
+    assert "tick" in said[2]
+
+
+async def test_a_run_ends_when_the_budget_of_its_task_is_used_up(
+    sqlite_site: Site, clock: ManualClock, openai: OpenAIEmulator, ada: Person
+) -> None:
+    sqlite_site.config["tasks"] = hourly(token_budget=1)
+
+    def respond(request: ChatRequest) -> Reply:
+        if "is used up" in str(request.messages):
+            return Reply("so far")
+        return Reply(calls=(Call("ls", {"path": "/mnt/user-data"}),))
+
+    openai.responder = respond
+    async with hart_on(sqlite_site, clock) as hart:
+        clock.move(HOUR)
+        await hart.scheduler.tick()
+        (answer,) = await ada.hears(1)
+        await finished(hart, 1)
+    assert "so far" in answer
+    assert len(openai.accepted) == 2
 
 
 async def test_what_was_paused_in_a_chat_stays_paused_until_its_times_change(

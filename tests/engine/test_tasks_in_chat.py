@@ -238,4 +238,4 @@ async def test_a_task_cannot_make_tasks(
         await hart.scheduler.tick()
         (answer,) = await ada.hears(1)
         assert len(await rows(hart, Task)) == 1
-    assert "A scheduled run cannot make or change tasks." in answer
+    assert "A scheduled run or a subagent cannot make or change tasks." in answer
