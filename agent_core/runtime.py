@@ -132,7 +132,7 @@ class AgentRuntime:
         self._tools = [*file_tools(), *tools]
         settings = settings or AgentSettings()
         self._prompt = system_prompt(settings.instructions, settings.skills)
-        self._chains = ChainBuilder(models, settings.chain, parts or ChainParts())
+        self._chains = ChainBuilder(models, settings.chain, parts or ChainParts(), settings.skills)
         self._team = SubagentTeam(
             models,
             self._tools,

@@ -181,7 +181,7 @@ async def running(
         await checks.settle(CHECK_PATIENCE_SECONDS)
 
         assembly = _Assembly(
-            settings, home, backend, catalog, runtime, channels, scheduling, wakes, environ, now
+            settings, home, backend, catalog, runtime, channels, scheduling, wakes, environ, now, skills
         )
         await scheduling.tasks.reconcile(declared_tasks(settings))
         scheduler = scheduling.dispatcher
@@ -286,6 +286,7 @@ class _Assembly:
         wakes: Wakes,
         environ: Mapping[str, str],
         now: Clock,
+        skills: SkillSet,
     ) -> None:
         database, limits = backend.database, settings.config.limits
         step = observer_from(environ)
@@ -316,6 +317,7 @@ class _Assembly:
             database=database,
             channels=channels,
             commands=commands,
+            skills=skills.skills,
             models=catalog,
             mode=settings.config.agent.mode,
             standings=standings,
@@ -350,6 +352,7 @@ class _Assembly:
             policies=policies,
             standings=standings,
             commands=commands,
+            skills=skills.names,
             channels=channels,
             wakes=wakes,
             now=now,

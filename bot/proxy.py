@@ -1,12 +1,13 @@
 """The MessageProxy: from what a platform delivers to rows in the ledger and lanes to serve."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from sqlmodel import Session
 
+from agent_core.skills.asked import asked_skill
 from bot.access import (
     LOCAL_CHANNELS,
     Heard,
@@ -78,6 +79,7 @@ class MessageProxy:
         policies: The rules of each account, by (channel, account).
         standings: Looks people up.
         commands: The commands there are.
+        skills: Names of the skills, which are asked for like commands but are for the agent.
         channels: For cutting the few replies made here.
         wakes: How to ask for work.
         now: The clock.
@@ -91,6 +93,7 @@ class MessageProxy:
         policies: Mapping[tuple[str, str], Policy],
         standings: Standings,
         commands: Registry,
+        skills: Collection[str],
         channels: ChannelDirectory,
         wakes: Wakes,
         now: Clock,
@@ -101,6 +104,7 @@ class MessageProxy:
         self._standings = standings
         self._loops = LoopGuard()
         self._commands = commands
+        self._skills = skills
         self._channels = channels
         self._wakes = wakes
         self._now = now
@@ -287,6 +291,8 @@ class MessageProxy:
             return self._reply(session, message, reply)
         invocation = parse_command(message.text)
         command = self._commands.find(invocation.name) if invocation else None
+        if command is None and asked_skill(message.text, self._skills) is not None:
+            invocation = None
         denied = denial(command, role, policy.access)
         if command is not None and denied is not None:
             return self._deny(session, message, denied, f"/{command.name} as {role}")

@@ -32,6 +32,7 @@ from agent_core.middlewares.reminders import ReminderMiddleware
 from agent_core.middlewares.safety_finish_reason import SafetyFinishReasonMiddleware
 from agent_core.middlewares.sandbox import SandboxMiddleware
 from agent_core.middlewares.sandbox_audit import SandboxAuditMiddleware
+from agent_core.middlewares.skill import SkillMiddleware
 from agent_core.middlewares.subagent_limit import SubagentLimitMiddleware
 from agent_core.middlewares.summarization import BeforeSummary, SummarizationMiddleware
 from agent_core.middlewares.system_message_coalescing import SystemMessageCoalescingMiddleware
@@ -47,6 +48,7 @@ from agent_core.middlewares.uploads import UploadsMiddleware
 from agent_core.middlewares.view_image import ViewImageMiddleware, view_image
 from agent_core.models.catalog import ModelCatalog
 from agent_core.sandbox.sandbox import SandboxProvider
+from agent_core.skills.skill import Skill
 from agent_core.summary import SummaryLimits
 
 Chain = list[AgentMiddleware[Any, Any, Any]]
@@ -55,6 +57,7 @@ Chain = list[AgentMiddleware[Any, Any, Any]]
 # A subagent has no person before it, no uploads, no title, and no subagents.
 _LEAD_ONLY = (
     UploadsMiddleware,
+    SkillMiddleware,
     ModeMiddleware,
     TitleMiddleware,
     SubagentLimitMiddleware,
@@ -143,12 +146,20 @@ class ChainBuilder:
         models: The configured models.
         settings: What is configured.
         parts: What the layers ask others for.
+        skills: Those that people may ask for by name.
     """
 
-    def __init__(self, models: ModelCatalog, settings: ChainSettings, parts: ChainParts) -> None:
+    def __init__(
+        self,
+        models: ModelCatalog,
+        settings: ChainSettings,
+        parts: ChainParts,
+        skills: Sequence[Skill] = (),
+    ) -> None:
         self._models = models
         self._settings = settings
         self._parts = parts
+        self._skills = skills
         self._health = ModelHealth(parts.now)
 
     def build(self, model: str) -> Chain:
@@ -199,6 +210,7 @@ class ChainBuilder:
             DanglingToolCallMiddleware(),
             summarization,
             DynamicContextMiddleware(parts.now, settings.zone, parts.memory),
+            SkillMiddleware(self._skills),
             ModeMiddleware(),
             TitleMiddleware(self._getter(settings.title_model)),
             TokenBudgetMiddleware(settings.tokens, parts.spending),

@@ -2,7 +2,7 @@
 
 import typer
 
-from bot.cli import config, pairing, sandbox, tasks, threads
+from bot.cli import config, pairing, sandbox, skills, tasks, threads
 from bot.cli.chat import chat
 from bot.cli.run import run
 from bot.config import Settings
@@ -31,4 +31,5 @@ app.add_typer(tasks.app, name="tasks")
 app.add_typer(threads.app, name="threads")
 app.add_typer(pairing.app, name="pairing")
 app.add_typer(sandbox.app, name="sandbox")
+app.add_typer(skills.app, name="skills")
 app.add_typer(config.make_app(_check_parts), name="config")

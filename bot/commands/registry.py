@@ -1,12 +1,13 @@
 """The commands there are."""
 
 import difflib
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from agent_core.models.catalog import ModelCatalog
 from agent_core.modes import Mode
+from agent_core.skills.skill import Skill
 from bot.buttons import Reply
 from bot.config.channels import Access, Role
 from bot.pairing import Pairing
@@ -33,6 +34,7 @@ class CommandContext:
         tasks: Keeps tasks for people.
         access: The rules of the account it came to.
         commands: The registry itself.
+        skills: The skills there are.
         now: When the command is carried out.
     """
 
@@ -49,6 +51,7 @@ class CommandContext:
     tasks: TaskDesk
     access: Access
     commands: "Registry"
+    skills: Sequence[Skill]
     now: datetime
 
 
@@ -101,7 +104,7 @@ class Registry:
         """The command of that name."""
         return self._commands.get(name)
 
-    def nearest(self, name: str) -> Command | None:
-        """The command somebody who typed ``name`` probably meant."""
-        near = difflib.get_close_matches(name, self._commands, n=1, cutoff=0.5)
-        return self._commands[near[0]] if near else None
+    def nearest(self, name: str, others: Iterable[str] = ()) -> str | None:
+        """The name of the command that somebody who typed ``name`` probably meant, or one of ``others``."""
+        near = difflib.get_close_matches(name, [*self._commands, *others], n=1, cutoff=0.5)
+        return near[0] if near else None

@@ -1,6 +1,7 @@
 """Answering commands at once, whatever the agent is doing."""
 
 import logging
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -8,6 +9,7 @@ from sqlmodel import Session
 
 from agent_core.models.catalog import ModelCatalog
 from agent_core.modes import Mode
+from agent_core.skills.skill import Skill
 from bot.buttons import Reply, new_action_id
 from bot.clock import Clock
 from bot.commands.parse import Invocation, parse_command
@@ -42,6 +44,7 @@ class ControlWorker:
         database: The ledger.
         channels: Where replies go.
         commands: The commands there are.
+        skills: The skills there are.
         models: The models there are.
         mode: The mode of threads that chose none.
         standings: Says who may do what.
@@ -58,6 +61,7 @@ class ControlWorker:
         database: Database,
         channels: ChannelDirectory,
         commands: Registry,
+        skills: Sequence[Skill],
         models: ModelCatalog,
         mode: Mode,
         standings: Standings,
@@ -70,6 +74,7 @@ class ControlWorker:
         self._database = database
         self._channels = channels
         self._commands = commands
+        self._skills = skills
         self._models = models
         self._mode = mode
         self._standings = standings
@@ -167,12 +172,13 @@ class ControlWorker:
             tasks=self._tasks,
             access=access,
             commands=self._commands,
+            skills=self._skills,
             now=self._now(),
         )
 
     def _unknown(self, invocation: Invocation) -> str:
-        near = self._commands.nearest(invocation.name)
-        meant = f"Did you mean `/{near.name}`?" if near else "`/help` shows the commands."
+        near = self._commands.nearest(invocation.name, [skill.name for skill in self._skills])
+        meant = f"Did you mean `/{near}`?" if near else "`/help` shows the commands."
         return f"I do not know `/{invocation.name}`. {meant}"
 
 

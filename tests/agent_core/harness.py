@@ -52,12 +52,14 @@ class Bench:
         checkpoints: Its store.
         home: Directory for the files of threads.
         pauses: Seconds it wanted to wait between tries; none of them passed.
+        skills: What threads read as ``/mnt/skills``.
     """
 
     runtime: AgentRuntime
     checkpoints: Checkpoints
     home: Path
     pauses: list[float] = field(default_factory=list)
+    skills: Path | None = None
 
     def request(
         self,
@@ -77,7 +79,7 @@ class Bench:
 
     def files(self, thread: str = "thread") -> ThreadFiles:
         """Give the files of a thread."""
-        return ThreadFiles(self.home / thread)
+        return ThreadFiles(self.home / thread, self.skills)
 
     async def write(self, thread: str, messages: Sequence[BaseMessage]) -> None:
         """Write messages into a thread's history, as something else than a run may do."""
@@ -110,6 +112,7 @@ async def bench(
     settings: AgentSettings | None = None,
     models: ModelCatalog | None = None,
     sleep: Callable[[float], Awaitable[None]] | None = None,
+    skills: Path | None = None,
     **parts: Any,
 ) -> AsyncIterator[Bench]:
     """Open a store and build a runtime on it; pauses between tries are noted, not waited for.
@@ -125,4 +128,4 @@ async def bench(
     async with open_checkpoints(url, home / "checkpoints.db") as checkpoints:
         asks = ChainParts(sleep=sleep or note, **parts)
         runtime = AgentRuntime(models or catalog(emulator), checkpoints, tools, settings, asks)
-        yield Bench(runtime, checkpoints, home / "files", pauses)
+        yield Bench(runtime, checkpoints, home / "files", pauses, skills)

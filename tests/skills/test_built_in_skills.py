@@ -8,15 +8,13 @@ import pytest
 
 from agent_core.skills.loader import load_skills
 from bot.app import EMBEDDED
-from channels.console.client import LocalClient
-from channels.feed import FeedEntry
-from tests.cli.process import run_hart
+from tests.cli.process import run_hart, service
 from tests.emulators.openai import Call, OpenAIEmulator, Reply
 from tests.emulators.openai.wire import ChatRequest
-from tests.engine.ledger import eventually
 from tests.hart import Site, hart_on, local_client
 from tests.repo.tree import ROOT
 from tests.skills.folders import write_skill, write_text
+from tests.skills.talk import ask
 
 FEEDS = ("file:examples/feeds/agents.xml", "file:examples/feeds/python.atom")
 DIGEST = "/mnt/user-data/outputs/digest-2026-11-02.md"
@@ -53,18 +51,6 @@ def following(request: ChatRequest) -> Reply:
             return Reply("Three things matter.")
 
 
-async def ask(client: LocalClient, text: str, message_id: str = "m1") -> list[FeedEntry]:
-    """Post a message and give the entries that answer it: text, then files."""
-    await client.post("desk", text, message_id)
-
-    async def answer() -> list[FeedEntry]:
-        entries = (await client.history("desk", 50)).entries
-        own = [entry for entry in entries if entry.in_reply_to == message_id]
-        return own if own and own[-1].final else []
-
-    return await eventually(answer)
-
-
 def test_all_of_them_load() -> None:
     found = load_skills(ROOT / "skills")
     assert found.problems == ()
@@ -98,6 +84,7 @@ async def test_the_operator_is_told_of_a_broken_skill_and_the_others_work(site: 
     assert "skill good: custom" in lines
     told = "skills/custom/mine/SKILL.md:3: the head is not YAML: put a text that holds a colon in quotes"
     assert f"A skill is left out. {told}" in lines
+    async with service(site) as running:
+        assert await running.line() == f"A skill is left out. {told}"
     async with hart_on(site, parts=EMBEDDED) as hart:
         assert hart.skills.names == ("daily-digest", "good")
-        assert [str(problem) for problem in hart.skills.problems] == [told]
