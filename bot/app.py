@@ -67,7 +67,7 @@ log = logging.getLogger(__name__)
 CONTROL_SLOTS = 16
 CHAT_SLOTS = 64
 
-CHECK_PATIENCE_SECONDS = 0.5
+CHECK_PATIENCE_SECONDS = 0.9
 """How long the start of everything waits for platforms to say whether our credentials are good. Where one
 takes longer, only that one is held up."""
 
