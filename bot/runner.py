@@ -77,6 +77,14 @@ class TaskRunner:
         """The latest occurrences of a task, the newest first."""
         return await self._database.run(partial(task_runs.latest, name=name, count=LOGGED_RUNS))
 
+    async def pause(self, name: str) -> bool:
+        """Have a task fire no more for a while; False if there is none of that name."""
+        return await self._database.run(partial(_pause, name=name))
+
+    async def resume(self, name: str) -> bool:
+        """Have a task fire again, from now on; False if there is none of that name."""
+        return await self._database.run(partial(_resume, name=name, now=self._now()))
+
     async def run_now(self, name: str) -> str | None:
         """Fire a task by hand, enabled or not; returns the key of the fire, or None if there is no such task.
 
@@ -84,6 +92,20 @@ class TaskRunner:
         """
         at = await self._dispatcher.run_now(name)
         return None if at is None else fire_key(name, at)
+
+
+def _pause(session: Session, name: str) -> bool:
+    found = tasks.find(session, name)
+    if found is not None and found.row.state == TaskState.ACTIVE:
+        tasks.set_state(session, name, TaskState.PAUSED)
+    return found is not None
+
+
+def _resume(session: Session, name: str, now: datetime) -> bool:
+    found = tasks.find(session, name)
+    if found is not None and found.row.state in (TaskState.PAUSED, TaskState.DISABLED):
+        tasks.resume(session, name, now)
+    return found is not None
 
 
 def _overview(session: Session, now: datetime) -> list[TaskOverview]:

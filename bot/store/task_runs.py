@@ -210,14 +210,24 @@ class Logged:
 def latest(session: Session, name: str, count: int) -> list[Logged]:
     """The latest occurrences of a task, the newest first."""
     statement = select(TaskRun).where(TaskRun.task == name).order_by(col(TaskRun.scheduled_for).desc())
-    found = []
-    for run in session.exec(statement.limit(count)):
-        work = session.exec(select(Run).where(Run.inbound_id == run.inbound_id)).first()
-        if work is not None:
-            deliveries = outbox.for_run(session, work.id)
-        else:
-            key = fire_key(run.task, run.scheduled_for)
-            posted = select(Delivery).where(col(Delivery.key).startswith(f"{key}:", autoescape=True))
-            deliveries = list(session.exec(posted))
-        found.append(Logged(run, work, deliveries))
-    return found
+    return [_logged(session, run) for run in session.exec(statement.limit(count))]
+
+
+def without_run(session: Session, key: str) -> Logged | None:
+    """The occurrence of a key, if it called for no run of the agent: a reminder, or one that was skipped."""
+    _, _, rest = key.partition(":")
+    name, _, moment = rest.partition(":")
+    try:
+        found = session.get(TaskRun, (name, datetime.fromisoformat(moment)))
+    except ValueError:
+        return None
+    return None if found is None or found.inbound_id is not None else _logged(session, found)
+
+
+def _logged(session: Session, run: TaskRun) -> Logged:
+    work = session.exec(select(Run).where(Run.inbound_id == run.inbound_id)).first()
+    if work is not None:
+        return Logged(run, work, outbox.for_run(session, work.id))
+    key = fire_key(run.task, run.scheduled_for)
+    posted = select(Delivery).where(col(Delivery.key).startswith(f"{key}:", autoescape=True))
+    return Logged(run, None, list(session.exec(posted)))

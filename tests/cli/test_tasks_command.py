@@ -86,3 +86,16 @@ async def test_an_unknown_task_is_one_line_and_exit_code_2(site: Site) -> None:
     outcome = await run_hart(site, "tasks", "run", "nothing")
     assert (outcome.code, outcome.out) == (2, "")
     assert outcome.err == "hart: There is no task 'nothing'; `hart tasks list` shows the tasks.\n"
+
+
+async def test_a_task_is_paused_resumed_and_its_runs_are_shown(site: Site) -> None:
+    async with service(site):
+        for step, enabled in (("pause", False), ("resume", True)):
+            assert (await run_hart(site, "tasks", step, "report")).code == 0
+            listed = json.loads((await run_hart(site, "tasks", "list", "--json")).out)
+            assert {task["name"]: task["enabled"] for task in listed}["report"] is enabled
+        await run_hart(site, "tasks", "run", "report")
+        shown = await run_hart(site, "tasks", "show", "report")
+        unknown = await run_hart(site, "tasks", "pause", "nothing")
+    assert shown.out.endswith(": done, delivery: delivered\n")
+    assert unknown.code == 2

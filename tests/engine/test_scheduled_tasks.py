@@ -150,7 +150,7 @@ async def test_a_run_by_hand_fires_at_once_also_a_task_that_is_off(
     open_site: Site, clock: ManualClock, ada: Person
 ) -> None:
     open_site.config["tasks"] = minutely(enabled=False)
-    async with hart_on(open_site, clock) as hart, _http(hart) as http:
+    async with hart_on(open_site, clock) as hart, http_to(hart) as http:
         clock.move(MINUTE)
         assert await hart.scheduler.tick() == 0
         fired = await http.post("/api/tasks/minutely/run")
@@ -171,7 +171,7 @@ async def test_a_run_by_hand_leaves_the_schedule_as_it_is(
     open_site: Site, clock: ManualClock, ada: Person
 ) -> None:
     open_site.config["tasks"] = minutely()
-    async with hart_on(open_site, clock) as hart, _http(hart) as http:
+    async with hart_on(open_site, clock) as hart, http_to(hart) as http:
         clock.move(MINUTE / 2)
         assert (await http.post("/api/tasks/minutely/run")).status_code == 202
         assert (await http.post("/api/tasks/minutely/run")).status_code == 202
@@ -245,7 +245,8 @@ async def _no_delivery_open(hart: Hart) -> bool:
     return len(runs) == len(fires) > 0 and all(row.state in ("sent", "failed") for row in deliveries)
 
 
-def _http(hart: Hart) -> httpx.AsyncClient:
+def http_to(hart: Hart) -> httpx.AsyncClient:
+    """A client of the local server, as ``hart tasks`` is one."""
     headers = {"Authorization": f"Bearer {hart.local_token}", "X-Hart": "1"}
     return httpx.AsyncClient(base_url=hart.url, headers=headers, trust_env=False, timeout=60)
 

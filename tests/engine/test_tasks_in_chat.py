@@ -10,6 +10,7 @@ from tests.emulators.openai import Call, ChatRequest, OpenAIEmulator, Reply
 from tests.emulators.telegram import TelegramEmulator
 from tests.engine.ledger import rows
 from tests.engine.people import Person
+from tests.engine.test_scheduled_tasks import http_to
 from tests.engine.test_task_runs import finished
 from tests.hart import OPEN_TO_ALL, Site, hart_on
 
@@ -141,8 +142,13 @@ async def test_a_reminder_is_posted_at_its_time_without_asking_the_model(
         assert await hart.scheduler.tick() == 1
         assert (await ada.hears(2))[-1] == "stand up and stretch"
         (task,) = await rows(hart, Task)
+        async with http_to(hart) as http:
+            fired = (await http.post(f"/api/tasks/{task.name}/run")).json()
+            outcome = (await http.get(f"/api/tasks/fires/{fired['key']}", params={"wait": 30})).json()
+        assert (outcome["state"], outcome["settled"]) == ("done", True)
+        assert [one["text"] for one in outcome["deliveries"]] == ["stand up and stretch"]
         ada.says("/remind yesterday")
-        assert "Cannot read the time" in (await ada.hears(3))[-1]
+        assert "Cannot read the time" in (await ada.hears(4))[-1]
     assert task.state == "done"
     assert openai.requests == []
 
