@@ -130,12 +130,35 @@ class PostgresDispatcher:
         await self._app.close_async()
 
 
+class _News(asyncio.Event):
+    """An event that also tells how often it was set: clearing it forgets what came meanwhile."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.times = 0
+
+    def set(self) -> None:
+        self.times += 1
+        super().set()
+
+
 class _LaneWorker(Worker):
-    """Procrastinate's worker, mended in two places that have no setting."""
+    """Procrastinate's worker, mended in three places that have no setting."""
+
+    def __init__(self, app: procrastinate.App, **options: Any) -> None:
+        super().__init__(app, **options)
+        self._new_job_event: _News = _News()
 
     async def _periodic_deferrer(self) -> None:
         """Stay: with nothing periodic this would end at once, and the watch over all side tasks with it."""
         await asyncio.Event().wait()
+
+    async def _fetch_and_process_jobs(self) -> None:
+        """Look again if something came while it looked, which it would forget."""
+        heard = None
+        while heard != self._new_job_event.times and not self._stop_event.is_set():
+            heard = self._new_job_event.times
+            await super()._fetch_and_process_jobs()  # type: ignore[no-untyped-call]
 
     async def _process_job(self, context: JobContext) -> None:
         """Fetch again once a job is finished: that frees its lock, but announces nothing."""

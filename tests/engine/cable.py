@@ -1,8 +1,9 @@
 """The cable between Hart and its database, to be pulled."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 
 
 class Cable:
@@ -21,8 +22,14 @@ class Cable:
         self._changed = asyncio.Condition()
         self.carried = b""
         """What went to the server."""
+        self.notified = 0
+        """Notifications of new jobs that came from the server."""
+        self.held = 0
+        """Answers that wait because of :meth:`hold`."""
         self.refused = 0
         self.port = 0
+        self._flowing = asyncio.Event()
+        self._flowing.set()
 
     def pull(self) -> None:
         """Cut every connection and refuse new ones."""
@@ -33,6 +40,15 @@ class Cable:
     def plug(self) -> None:
         """Forward again."""
         self._plugged = True
+
+    def hold(self) -> None:
+        """Keep answers back; notifications come through."""
+        self.held = 0
+        self._flowing.clear()
+
+    def release(self) -> None:
+        """Let answers through again."""
+        self._flowing.set()
 
     async def until(self, predicate: Callable[[], bool]) -> None:
         """Wait until something is true of what was carried or refused."""
@@ -47,6 +63,7 @@ class Cable:
 
     async def close(self) -> None:
         """Cut every connection and wait until all are gone."""
+        self.release()
         self.pull()
         await asyncio.gather(*self._serving)
 
@@ -58,27 +75,44 @@ class Cable:
             return
         there, back = await asyncio.open_connection(*self._to)
         self._streams |= {writer, back}
+        listening = asyncio.Event()
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._copy(reader, back, kept=True))
-            group.create_task(self._copy(there, writer, kept=False))
+            group.create_task(_copy(reader, back, partial(self._asked, listening)))
+            group.create_task(_copy(there, writer, partial(self._answered, listening)))
         self._streams -= {writer, back}
 
-    async def _copy(self, source: asyncio.StreamReader, target: asyncio.StreamWriter, *, kept: bool) -> None:
-        try:
-            while data := await source.read(65536):
-                if kept:
-                    self.carried += data
-                    await self._tell()
-                target.write(data)
-                await target.drain()
-        except ConnectionError:
-            pass
-        finally:
-            target.close()
+    async def _asked(self, listening: asyncio.Event, data: bytes) -> None:
+        self.carried += data
+        if b"LISTEN" in data:
+            listening.set()
+        await self._tell()
+
+    async def _answered(self, listening: asyncio.Event, data: bytes) -> None:
+        if listening.is_set():
+            self.notified += data.count(b"job_inserted")
+            await self._tell()
+        elif not self._flowing.is_set():
+            self.held += 1
+            await self._tell()
+            await self._flowing.wait()
 
     async def _tell(self) -> None:
         async with self._changed:
             self._changed.notify_all()
+
+
+async def _copy(
+    source: asyncio.StreamReader, target: asyncio.StreamWriter, seen: Callable[[bytes], Awaitable[None]]
+) -> None:
+    try:
+        while data := await source.read(65536):
+            await seen(data)
+            target.write(data)
+            await target.drain()
+    except ConnectionError:
+        pass
+    finally:
+        target.close()
 
 
 @asynccontextmanager

@@ -4,7 +4,6 @@ import asyncio
 import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack
 from urllib.parse import urlsplit, urlunsplit
 
 import pytest
@@ -16,12 +15,13 @@ from bot.engine.postgres import PostgresDispatcher
 from bot.lanes import Lane, LaneKind
 from bot.store.database import Database, libpq_url, postgres_url
 from bot.store.schema import migrate
-from tests.engine.cable import cable
+from tests.engine.cable import Cable, cable
 from tests.engine.lane_service import LaneService
 
 SLOTS = {LaneKind.THREAD: 3, LaneKind.CONTROL: 2, LaneKind.CHAT: 2}
 TAKE_OVER_SECONDS = 15.0
 LISTENERS = len(SLOTS)
+ROUNDS = 10
 IDLE = Lane(LaneKind.CONTROL, "idle")
 
 Start = Callable[[LaneService], Awaitable[Dispatcher]]
@@ -85,15 +85,21 @@ class TestEveryDispatcher:
     async def test_does_not_wait_for_a_poll_to_serve_again(
         self, start: Start, monkeypatch: pytest.MonkeyPatch
     ) -> None:
+        """Lanes become free at any moment, also while the dispatcher is just looking for work."""
         monkeypatch.setattr(postgres, "POLL_SECONDS", 3600.0)
+        lanes = [thread(number) for number in range(SLOTS[LaneKind.THREAD])]
         service = LaneService()
-        service.gate.clear()
         dispatcher = await start(service)
-        for number in range(6):
-            await dispatcher.wake(thread(number % 3))
-            await service.until(lambda: service.active.total() == min(number + 1, 3))  # noqa: B023
-        service.gate.set()
-        await service.until(lambda: len(service.ended) == 6)
+        for _ in range(ROUNDS):
+            service.gate.clear()
+            service.ended.clear()
+            for lane in lanes:
+                await dispatcher.wake(lane)
+            await service.until(lambda: service.active.total() == len(lanes))
+            for lane in lanes:
+                await dispatcher.wake(lane)
+            service.gate.set()
+            await service.until(lambda: len(service.ended) == 2 * len(lanes))
 
     async def test_serves_many_lanes_at_once_as_far_as_there_are_slots(self, start: Start) -> None:
         service = LaneService()
@@ -112,8 +118,9 @@ class TestEveryDispatcher:
         assert Counter(service.ended) == Counter([*lanes, other])
         assert service.most_at_once == SLOTS[LaneKind.THREAD] + 1
 
-    async def test_loses_no_wake(self, start: Start) -> None:
+    async def test_loses_no_wake(self, start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
         """Work that is there before a wake is done after it, however wakes and services fall together."""
+        monkeypatch.setattr(postgres, "POLL_SECONDS", 3600.0)
         work: Counter[Lane] = Counter()
         done: Counter[Lane] = Counter()
         finished = asyncio.Event()
@@ -121,7 +128,7 @@ class TestEveryDispatcher:
         class Worker(LaneService):
             async def __call__(self, lane: Lane) -> None:
                 taken = work.pop(lane, 0)
-                await asyncio.sleep(0)
+                await asyncio.sleep(0.01)
                 done[lane] += taken
                 if done.total() == 200:
                     finished.set()
@@ -195,29 +202,77 @@ class TestTheDispatcherOnPostgres:
         await service.until(lambda: {thread(0), thread(1), thread(2)} <= set(service.ended))
         assert service.most_per_lane == 1
 
-    async def test_goes_on_after_the_database_was_away(
-        self, start: Start, conninfo: str, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(postgres, "POLL_SECONDS", 3600.0)
-        service = LaneService()
+    @pytest.fixture
+    async def wire(self, conninfo: str) -> AsyncIterator[Cable]:
+        """What :meth:`through` goes through."""
         server = urlsplit(conninfo)
         assert server.hostname is not None
-        async with cable(server.hostname, server.port or 5432) as wire, AsyncExitStack() as nodes:
-            through = urlunsplit(server._replace(netloc=f"{server.username}@127.0.0.1:{wire.port}"))
-            node = PostgresDispatcher(through, SLOTS)
+        async with cable(server.hostname, server.port or 5432) as wire:
+            yield wire
+
+    @pytest.fixture
+    async def wired(self, conninfo: str, wire: Cable, service: LaneService) -> AsyncIterator[Dispatcher]:
+        """A node behind the cable that hears of new jobs, or not at all."""
+        server = urlsplit(conninfo)
+        node = PostgresDispatcher(
+            urlunsplit(server._replace(netloc=f"{server.username}@127.0.0.1:{wire.port}")), SLOTS
+        )
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(postgres, "POLL_SECONDS", 3600.0)
             await node.start(service)
-            nodes.push_async_callback(node.close)
-            await node.wake(thread(1))
+            await node.wake(thread(0))
             await service.until(lambda: len(service.ended) == 1)
             await wire.until(lambda: wire.carried.count(b"LISTEN") == LISTENERS)
-            wire.pull()
-            await wire.until(lambda: wire.refused >= LISTENERS)
-            wire.plug()
-            waker = PostgresDispatcher(conninfo, {})
-            await waker.start(LaneService())
-            nodes.push_async_callback(waker.close)
-            await waker.wake(IDLE)
-            await service.until(lambda: IDLE in service.ended)
+            yield node
+            service.gate.set()
+            wire.release()
+            await node.close()
+
+    @pytest.fixture
+    async def waker(self, conninfo: str) -> AsyncIterator[Dispatcher]:
+        """Wakes lanes and serves none."""
+        waker = PostgresDispatcher(conninfo, {})
+        await waker.start(LaneService())
+        yield waker
+        await waker.close()
+
+    @pytest.fixture
+    def service(self) -> LaneService:
+        """Serves the lanes of the node behind the cable."""
+        return LaneService()
+
+    @pytest.mark.usefixtures("wired")
+    async def test_goes_on_after_the_database_was_away(
+        self, wire: Cable, waker: Dispatcher, service: LaneService
+    ) -> None:
+        wire.pull()
+        await wire.until(lambda: wire.refused >= LISTENERS)
+        wire.plug()
+        await waker.wake(IDLE)
+        await service.until(lambda: IDLE in service.ended)
+
+    @pytest.mark.usefixtures("wired")
+    async def test_hears_of_a_job_that_comes_while_it_looks_for_one(
+        self, wire: Cable, waker: Dispatcher, service: LaneService
+    ) -> None:
+        busy, other = thread(1), thread(2)
+        for _ in range(ROUNDS):  # now and then what is held is not the search itself
+            service.gate.clear()
+            service.ended.clear()
+            await waker.wake(busy)
+            await service.until(lambda: service.active[busy] == 1)
+            wire.hold()
+            await waker.wake(busy)  # it looks, and must not take that while the lane is being served
+            await wire.until(lambda: wire.held > 0)
+            heard = wire.notified
+            await waker.wake(other)
+            await wire.until(lambda heard=heard: wire.notified > heard)
+            for _ in range(50):
+                await asyncio.sleep(0)
+            wire.release()
+            await service.until(lambda: service.active[other] == 1)
+            service.gate.set()
+            await service.until(lambda: len(service.ended) == 3)
 
     async def test_takes_over_the_lane_of_a_killed_node_within_15_seconds(
         self, start: Start, conninfo: str
