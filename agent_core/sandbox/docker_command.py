@@ -20,12 +20,13 @@ KILL_SECONDS = 15.0
 # One stream for both, so that their lines stay in order.
 _COMMAND = ("bash", "-c", 'exec bash -c "$1" 2>&1', "hart")
 _KILL_ALL = ("bash", "-c", "for _ in 1 2 3; do kill -9 -1; done; echo done")
-# With nothing that would start a process, since there may be no room for one.
+# With nothing that would start a process, since there may be no room for one. On a busy machine what was
+# killed may take a while to be gone.
 _KILL_ONE = (
     "bash",
     "-c",
     """
-    for _ in {1..20}; do
+    while ((SECONDS < 10)); do
       found=
       for place in /proc/[0-9]*; do
         while IFS= read -r -d '' one; do

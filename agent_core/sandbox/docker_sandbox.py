@@ -42,6 +42,7 @@ _OUT_OF_BOUNDS = {
 _KILLED = 137
 _DYING_TRIES = 5
 _DYING_PAUSE = 0.1
+_QUIET_TRIES = 50
 
 
 class DockerSandbox:
@@ -199,7 +200,11 @@ class DockerSandbox:
             if sure and await self._engine.process_count(shell.container) <= QUIET_PROCESSES:
                 return True
             await shell.kill_all()
-            return await self._engine.process_count(shell.container) <= QUIET_PROCESSES
+            for _ in range(_QUIET_TRIES):
+                if await self._engine.process_count(shell.container) <= QUIET_PROCESSES:
+                    return True
+                await asyncio.sleep(_DYING_PAUSE)
+            return False
         except ContainerGoneError:
             return True
 
